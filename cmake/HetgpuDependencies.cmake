@@ -1,0 +1,25 @@
+# Every external package, found in one place.
+find_package(Threads REQUIRED)
+find_package(absl REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(MLIR 19 REQUIRED CONFIG
+             HINTS /usr/lib/llvm-19/lib/cmake/mlir)
+find_package(LLVM 19 REQUIRED CONFIG
+             HINTS /usr/lib/llvm-19/lib/cmake/llvm)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+find_library(BOOST_CONTEXT_LIBRARY boost_context REQUIRED)
+if(HETGPU_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+if(HETGPU_BUILD_BENCH)
+  find_package(benchmark REQUIRED)
+endif()
+
+list(APPEND CMAKE_MODULE_PATH ${LLVM_CMAKE_DIR} ${MLIR_CMAKE_DIR})
+set(LLVM_LINK_LLVM_DYLIB ON)
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)

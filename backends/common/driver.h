@@ -1,0 +1,158 @@
+// The run side of a backend: Driver → Device → {memory, Kernel, Queue, Event}.
+// Each backend folder implements these five; nothing above backends/ names a
+// vendor. Arguments are validated once, above (runtime/): implementations may
+// assume non-null handles of their own device, non-zero sizes and address
+// ranges that lie in one live allocation, unless a comment says otherwise.
+//
+// Threads: every method may be called from any thread at any time.
+// Errors: absl::Status. Unavailable = library or device absent (with the
+// reason); ResourceExhausted = out of memory; a kernel that failed while
+// running is reported through LaunchError below.
+#ifndef HETGPU_BACKENDS_COMMON_DRIVER_H_
+#define HETGPU_BACKENDS_COMMON_DRIVER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "hetir/module_info.h"
+
+namespace hetgpu {
+
+struct Dim3 {
+  uint32_t x = 1, y = 1, z = 1;
+};
+
+// What a device is and can do; data, not behaviour.
+struct DeviceInfo {
+  std::string backend;   // "cpu", "cuda", …
+  std::string name;      // "AMD EPYC …"
+  std::string target;    // what the compile side needs to make code for it; also
+                         // part of the JIT cache key, e.g. "x86_64/znver4/+avx2,…"
+  uint64_t total_memory = 0;        // bytes
+  uint32_t compute_units = 0;       // cores or multiprocessors
+  uint32_t warp_size = 32;          // as hetIR sees it
+  uint32_t clock_khz = 0;
+  Dim3 max_grid = {2147483647u, 65535u, 65535u};
+  Dim3 max_block = {1024, 1024, 64};
+  uint32_t max_threads_per_block = 1024;
+  uint32_t max_shared_per_block = 232448;  // 227 KiB
+  bool host_addressable = false;  // host code may dereference device addresses
+};
+
+// Where and why a launch failed.
+struct LaunchError {
+  enum class Kind : uint8_t {
+    kNone,
+    kIllegalAddress,
+    kMisalignedAddress,
+    kTrap,
+    kAssert,
+    kStackOverflow,
+    kDeadlock,
+    kTimeout,
+    kCancelled,
+    kInvalidInstruction,
+    kOutOfMemory,
+  } kind = Kind::kNone;
+  std::string kernel;
+  Dim3 block{0, 0, 0};
+  Dim3 thread{0, 0, 0};
+  bool has_thread = false;  // block and thread are known
+  uint32_t line = 0;        // of the PTX source, 0 = unknown
+  uint64_t address = 0;     // of the failing access
+  std::string detail;       // assert text and the like
+};
+
+// One line for people: "vecadd: illegal address 0x10 at block (0,0,0) thread
+// (3,0,0), PTX line 41".
+std::string Describe(const LaunchError& error);
+
+// A kernel loaded on a device. Its code stays until destroyed.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  // How it will run and why, for --debug-kernel ("fiber: has barriers").
+  virtual std::string Explain() const = 0;
+};
+
+struct LaunchDesc {
+  Kernel* kernel = nullptr;   // kept alive by the caller until completion
+  const KernelInfo* info = nullptr;  // ditto
+  Dim3 grid, block;
+  uint32_t dynamic_shared_bytes = 0;
+  std::string params;         // the parameter block, info->param_bytes long
+  uint64_t module_data = 0;   // device address of the module's data segment
+  uint64_t timeout_ms = 0;    // 0 = none
+};
+
+class Event {
+ public:
+  virtual ~Event() = default;
+  virtual bool Done() const = 0;
+  virtual absl::Status Wait() = 0;
+  // Nanoseconds of a steady clock at which the event was reached; valid once
+  // Done().
+  virtual uint64_t TimestampNs() const = 0;
+};
+
+// An in-order queue. Enqueue calls return at once; a failed command makes the
+// queue skip every later command until Synchronize() has reported the failure,
+// once.
+class Queue {
+ public:
+  virtual ~Queue() = default;  // waits for queued work
+  virtual absl::Status Launch(LaunchDesc desc) = 0;
+  virtual absl::Status Copy(uint64_t dst, uint64_t src, uint64_t bytes) = 0;
+  virtual absl::Status CopyToDevice(uint64_t dst, const void* src,
+                                    uint64_t bytes) = 0;
+  virtual absl::Status CopyFromDevice(void* dst, uint64_t src,
+                                      uint64_t bytes) = 0;
+  // Repeats the low `pattern_bytes` (1, 2, 4 or 8) of `pattern`.
+  virtual absl::Status Fill(uint64_t dst, uint64_t pattern,
+                            uint32_t pattern_bytes, uint64_t count) = 0;
+  virtual absl::Status HostFunction(std::function<void()> function) = 0;
+  virtual absl::Status Record(Event* event) = 0;
+  virtual absl::Status Wait(Event* event) = 0;
+  virtual bool Idle() const = 0;
+  // Waits for all queued work. On a failed launch: Aborted status whose text is
+  // Describe(error), and *error filled when not null.
+  virtual absl::Status Synchronize(LaunchError* error) = 0;
+  // Stops the running launch (error kCancelled) and drops queued ones.
+  virtual void Cancel() = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceInfo& info() const = 0;
+  virtual absl::StatusOr<uint64_t> Allocate(uint64_t bytes) = 0;
+  virtual absl::Status Free(uint64_t address) = 0;  // start of an allocation
+  virtual uint64_t FreeMemory() const = 0;
+  virtual absl::StatusOr<std::unique_ptr<Kernel>> Load(
+      const KernelInfo& info, std::string_view image) = 0;
+  virtual absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() = 0;
+  virtual absl::StatusOr<std::unique_ptr<Event>> CreateEvent() = 0;
+  // Text that kernels printed goes here, whole messages at a time; default
+  // stdout.
+  virtual void SetPrintf(std::function<void(std::string_view)> sink) = 0;
+};
+
+class Driver {
+ public:
+  virtual ~Driver() = default;
+  virtual std::string_view name() const = 0;
+  // Devices present; Unavailable with the reason when there is none.
+  virtual absl::StatusOr<std::vector<DeviceInfo>> Enumerate() = 0;
+  virtual absl::StatusOr<std::unique_ptr<Device>> Open(uint32_t ordinal) = 0;
+};
+
+}  // namespace hetgpu
+
+#endif  // HETGPU_BACKENDS_COMMON_DRIVER_H_

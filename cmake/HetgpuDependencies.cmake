@@ -3,9 +3,9 @@ find_package(Threads REQUIRED)
 find_package(absl REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
-find_package(MLIR 19 REQUIRED CONFIG
+find_package(MLIR 19.1 REQUIRED CONFIG
              HINTS /usr/lib/llvm-19/lib/cmake/mlir)
-find_package(LLVM 19 REQUIRED CONFIG
+find_package(LLVM 19.1 REQUIRED CONFIG
              HINTS /usr/lib/llvm-19/lib/cmake/llvm)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)

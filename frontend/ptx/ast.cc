@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "absl/strings/str_cat.h"
+#include "frontend/ptx/text.h"
 
 namespace hetgpu::ptx {
 namespace {
@@ -56,7 +56,7 @@ const RegisterGroup& Body::GroupOf(uint32_t reg) const {
 std::string Body::RegisterName(uint32_t reg) const {
   const RegisterGroup& group = GroupOf(reg);
   if (!group.ranged) return std::string(group.name);
-  return absl::StrCat(group.name, reg - group.first);
+  return Cat(group.name, reg - group.first);
 }
 
 std::optional<uint32_t> Module::FindFunction(std::string_view name) const {
@@ -68,7 +68,7 @@ std::optional<uint32_t> Module::FindVariable(std::string_view name) const {
 }
 
 std::string Module::Place(SourceLocation location) const {
-  return absl::StrCat(file_name, ":", location.line, ":", location.column);
+  return Cat(file_name, ":", location.line, ":", location.column);
 }
 
 }  // namespace hetgpu::ptx

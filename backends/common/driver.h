@@ -92,6 +92,8 @@ struct LaunchDesc {
   uint64_t timeout_ms = 0;    // 0 = none
 };
 
+// Recorded at most once; the runtime makes a new one for each record. Destroyed
+// only after every queue that was given it has passed it.
 class Event {
  public:
   virtual ~Event() = default;
@@ -104,7 +106,8 @@ class Event {
 
 // An in-order queue. Enqueue calls return at once; a failed command makes the
 // queue skip every later command until Synchronize() has reported the failure,
-// once.
+// once. Record() is never skipped or dropped: its event is reached all the same
+// (also after Cancel()), so that nobody waits forever.
 class Queue {
  public:
   virtual ~Queue() = default;  // waits for queued work

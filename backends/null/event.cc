@@ -1,0 +1,8 @@
+#include "backends/null/event.h"
+
+namespace hetgpu::null {
+
+// Clone: translate the vendor's clock to the host's steady clock.
+uint64_t NullEvent::TimestampNs() const { return 0; }
+
+}  // namespace hetgpu::null

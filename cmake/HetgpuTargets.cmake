@@ -32,7 +32,12 @@ function(hetgpu_library name)
 endfunction()
 
 # Gives a target LLVM/MLIR headers, libraries and the precompiled header.
+# MLIR identifies types by the address of inline variables, so these must be the
+# same object here and in libMLIR: default visibility, and no version script on
+# a library that links these targets.
 function(hetgpu_use_llvm name)
+  set_target_properties(${name} PROPERTIES
+    CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
   target_include_directories(${name} SYSTEM PRIVATE
     ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
   target_link_libraries(${name} PUBLIC MLIR LLVM)

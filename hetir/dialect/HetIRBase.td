@@ -58,9 +58,15 @@ class HetIR_Enum<string name, string summary, list<I32EnumAttrCase> cases>
   let cppNamespace = "::hetgpu::hetir";
   let genSpecializedAttr = 0;
 }
+// Written bare: an operand-like part of an op's syntax.
 class HetIR_EnumAttr<HetIR_Enum enum, string mnemonic>
     : EnumAttr<HetIR_Dialect, enum, mnemonic> {
   let assemblyFormat = "$value";
+}
+// Written `<value>`: usually found in an attribute dictionary.
+class HetIR_DictEnumAttr<HetIR_Enum enum, string mnemonic>
+    : EnumAttr<HetIR_Dialect, enum, mnemonic> {
+  let assemblyFormat = "`<` $value `>`";
 }
 
 def HetIR_AddressSpaceEnum : HetIR_Enum<"Space", "memory space", [
@@ -80,7 +86,7 @@ def HetIR_RoundingEnum : HetIR_Enum<"Rounding", "rounding mode", [
   I32EnumAttrCase<"rni", 7>,  // to an integral value, as rn
   I32EnumAttrCase<"rzi", 8>, I32EnumAttrCase<"rmi", 9>,
   I32EnumAttrCase<"rpi", 10>]>;
-def HetIR_RoundingAttr : HetIR_EnumAttr<HetIR_RoundingEnum, "rounding">;
+def HetIR_RoundingAttr : HetIR_DictEnumAttr<HetIR_RoundingEnum, "rounding">;
 
 def HetIR_OrderingEnum : HetIR_Enum<"Ordering", "memory ordering", [
   I32EnumAttrCase<"weak", 0>, I32EnumAttrCase<"relaxed", 1>,
@@ -88,16 +94,16 @@ def HetIR_OrderingEnum : HetIR_Enum<"Ordering", "memory ordering", [
   I32EnumAttrCase<"acq_rel", 4>, I32EnumAttrCase<"sc", 5>,
   // PTX .volatile: relaxed at system scope, and never merged or removed.
   I32EnumAttrCase<"volatile_", 6, "volatile">]>;
-def HetIR_OrderingAttr : HetIR_EnumAttr<HetIR_OrderingEnum, "ordering">;
+def HetIR_OrderingAttr : HetIR_DictEnumAttr<HetIR_OrderingEnum, "ordering">;
 
 def HetIR_ScopeEnum : HetIR_Enum<"Scope", "memory scope", [
   I32EnumAttrCase<"block", 0>, I32EnumAttrCase<"cluster", 1>,
   I32EnumAttrCase<"device", 2>, I32EnumAttrCase<"system", 3>]>;
-def HetIR_ScopeAttr : HetIR_EnumAttr<HetIR_ScopeEnum, "scope">;
+def HetIR_ScopeAttr : HetIR_DictEnumAttr<HetIR_ScopeEnum, "scope">;
 
 def HetIR_CacheHintEnum : HetIR_Enum<"CacheHint", "cache hint", [
   I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"read_only", 1>,  // ld.global.nc
   I32EnumAttrCase<"streaming", 2>, I32EnumAttrCase<"last_use", 3>]>;
-def HetIR_CacheHintAttr : HetIR_EnumAttr<HetIR_CacheHintEnum, "cache">;
+def HetIR_CacheHintAttr : HetIR_DictEnumAttr<HetIR_CacheHintEnum, "cache">;
 
 #endif  // HETGPU_HETIR_DIALECT_HETIRBASE_TD_

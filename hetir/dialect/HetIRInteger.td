@@ -148,7 +148,8 @@ def HetIR_PrmtModeEnum : HetIR_Enum<"PrmtMode", "byte permute mode", [
   I32EnumAttrCase<"b4e", 2>, I32EnumAttrCase<"rc8", 3>,
   I32EnumAttrCase<"ecl", 4>, I32EnumAttrCase<"ecr", 5>,
   I32EnumAttrCase<"rc16", 6>]>;
-def HetIR_PrmtModeAttr : HetIR_EnumAttr<HetIR_PrmtModeEnum, "prmt_mode">;
+def HetIR_PrmtModeAttr
+    : HetIR_DictEnumAttr<HetIR_PrmtModeEnum, "prmt_mode">;
 def HetIR_PrmtOp : HetIR_Op<"prmt", [Pure, SameOperandsAndResultType]> {
   let summary = "picks four bytes of the pair {b,a}";
   let arguments = (ins HetIR_I32:$a, HetIR_I32:$b, HetIR_I32:$selector,

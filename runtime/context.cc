@@ -1,0 +1,191 @@
+#include "runtime/context.h"
+
+#include <utility>
+
+#include "runtime/counters.h"
+#include "runtime/error.h"
+#include "runtime/event.h"
+#include "runtime/function.h"
+#include "runtime/module.h"
+#include "runtime/status_macros.h"
+#include "runtime/stream.h"
+
+namespace hetgpu::runtime {
+namespace {
+
+template <typename T>
+void RemoveHandle(uint64_t handle) {
+  (void)HandleTable<T>::Get().Remove(
+      reinterpret_cast<typename T::Handle>(handle));
+}
+
+void RemoveChildHandle(uint64_t handle) {
+  switch (static_cast<HandleKind>(handle >> 60)) {
+    case HandleKind::kStream: return RemoveHandle<Stream>(handle);
+    case HandleKind::kEvent: return RemoveHandle<Event>(handle);
+    case HandleKind::kModule: return RemoveHandle<Module>(handle);
+    case HandleKind::kFunction: return RemoveHandle<Function>(handle);
+    case HandleKind::kDevice:
+    case HandleKind::kContext: return;
+  }
+}
+
+absl::Status CheckLimit(hetgpuLimit limit) {
+  switch (limit) {
+    case HETGPU_LIMIT_LAUNCH_TIMEOUT_MS:
+      return absl::OkStatus();
+    case HETGPU_LIMIT_STACK_BYTES:
+      return Error(HETGPU_ERROR_UNSUPPORTED,
+                   "limit HETGPU_LIMIT_STACK_BYTES: the device sizes stacks by "
+                   "itself");
+    case HETGPU_LIMIT_HEAP_BYTES:
+      return Error(HETGPU_ERROR_UNSUPPORTED,
+                   "limit HETGPU_LIMIT_HEAP_BYTES: the device sizes its heap by "
+                   "itself");
+  }
+  return Error(HETGPU_ERROR_INVALID_VALUE, "limit ", static_cast<int>(limit),
+               " does not exist");
+}
+
+}  // namespace
+
+Context::Context(std::shared_ptr<Device> device,
+                 std::unique_ptr<hetgpu::Device> backend)
+    : device_(std::move(device)), backend_(std::move(backend)) {}
+
+Context::~Context() = default;
+
+absl::StatusOr<std::shared_ptr<Context>> Context::Create(
+    std::shared_ptr<Device> device) {
+  HETGPU_ASSIGN_OR_RETURN(auto backend, device->Open());
+  std::shared_ptr<Context> context(
+      new Context(std::move(device), std::move(backend)));
+  context->handle_ = HandleTable<Context>::Get().Insert(context);
+  auto stream = Stream::Create(context);
+  if (!stream.ok()) {
+    (void)HandleTable<Context>::Get().Remove(context->handle_);
+    return stream.status();
+  }
+  context->default_stream_ = *std::move(stream);
+  return context;
+}
+
+std::shared_ptr<Stream> Context::default_stream() const {
+  std::lock_guard lock(mutex_);
+  return default_stream_;
+}
+
+absl::StatusOr<uint64_t> Context::Allocate(uint64_t bytes) {
+  if (bytes == 0) {
+    return Error(HETGPU_ERROR_INVALID_VALUE,
+                 "allocation of 0 bytes, expected at least 1");
+  }
+  if (bytes > info().total_memory) {
+    return Error(HETGPU_ERROR_OUT_OF_MEMORY, "allocation of ", bytes,
+                 " bytes: the device has ", info().total_memory);
+  }
+  auto address = backend_->Allocate(bytes);
+  if (!address.ok()) {
+    return Annotate(ResultOf(address.status()),
+                    Cat("allocation of ", bytes, " bytes"),
+                    address.status());
+  }
+  allocations_.Add({*address, bytes});
+  Count(HETGPU_COUNTER_ALLOCATIONS);
+  return address;
+}
+
+absl::Status Context::Free(uint64_t address) {
+  if (address == 0) return absl::OkStatus();
+  HETGPU_RETURN_IF_ERROR(allocations_.Remove(address));
+  WaitIdle();
+  return backend_->Free(address);
+}
+
+void Context::Disown(uint64_t handle) {
+  std::lock_guard lock(mutex_);
+  children_.erase(handle);
+}
+
+void Context::AddStream(const std::shared_ptr<Stream>& stream) {
+  std::lock_guard lock(mutex_);
+  std::erase_if(streams_, [](const auto& weak) { return weak.expired(); });
+  streams_.push_back(stream);
+}
+
+std::vector<std::shared_ptr<Stream>> Context::Streams() {
+  std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<Stream>> alive;
+  for (const auto& weak : streams_) {
+    if (auto stream = weak.lock()) alive.push_back(std::move(stream));
+  }
+  return alive;
+}
+
+absl::Status Context::Synchronize() {
+  absl::Status first;
+  for (const auto& stream : Streams()) {
+    // A second failure stays with its stream.
+    if (first.ok()) {
+      first = stream->Synchronize();
+    } else {
+      stream->Settle();
+    }
+  }
+  return first;
+}
+
+void Context::WaitIdle() {
+  std::vector<std::shared_ptr<hetgpu::Event>> passed;
+  {
+    std::lock_guard lock(mutex_);
+    passed.swap(retired_);
+  }
+  for (const auto& stream : Streams()) stream->Settle();
+}
+
+void Context::Retire(std::shared_ptr<hetgpu::Event> event) {
+  std::lock_guard lock(mutex_);
+  retired_.push_back(std::move(event));
+}
+
+void Context::Close() {
+  std::set<uint64_t> children;
+  std::shared_ptr<Stream> default_stream;
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    children.swap(children_);
+    default_stream.swap(default_stream_);
+  }
+  WaitIdle();
+  for (const uint64_t handle : children) RemoveChildHandle(handle);
+}
+
+absl::Status Context::SetLimit(hetgpuLimit limit, uint64_t value) {
+  HETGPU_RETURN_IF_ERROR(CheckLimit(limit));
+  launch_timeout_ms_ = value;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint64_t> Context::GetLimit(hetgpuLimit limit) const {
+  HETGPU_RETURN_IF_ERROR(CheckLimit(limit));
+  return launch_timeout_ms_.load();
+}
+
+void Context::SetPrintf(hetgpuPrintfCallback callback, void* user) {
+  if (callback == nullptr) return backend_->SetPrintf(nullptr);
+  backend_->SetPrintf([callback, user](std::string_view text) {
+    callback(user, text.data(), text.size());
+  });
+}
+
+absl::Status CheckSameContext(const Context& a, const Context& b,
+                              std::string_view what) {
+  if (&a == &b) return absl::OkStatus();
+  return Error(HETGPU_ERROR_WRONG_CONTEXT, what, ": belong to two contexts, on ",
+               a.info().backend, ":", a.device().backend_ordinal(), " and ",
+               b.info().backend, ":", b.device().backend_ordinal());
+}
+
+}  // namespace hetgpu::runtime

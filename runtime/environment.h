@@ -1,0 +1,46 @@
+// The HETGPU_… environment variables, read and checked once.
+//
+//   HETGPU_FP_MODE          native (default) | strict
+//   HETGPU_CPU_MODE         auto (default) | simd | scalar | fiber
+//   HETGPU_JIT_CACHE_DIR    folder; default $XDG_CACHE_HOME/hetgpu, else
+//                           ~/.cache/hetgpu
+//   HETGPU_JIT_CACHE_SIZE   bytes with optional suffix K, M, G (or KB, …, of
+//                           1024); 0 = no disk cache; default 512MB
+//   HETGPU_COMPILER_LIBRARY path of libhetgpu_compiler.so; default: next to
+//                           this library
+#ifndef HETGPU_RUNTIME_ENVIRONMENT_H_
+#define HETGPU_RUNTIME_ENVIRONMENT_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace hetgpu::runtime {
+
+struct Environment {
+  std::string fp_mode = "native";
+  std::string cpu_mode = "auto";
+  std::string cache_dir;  // "" = no place known: disk cache off
+  uint64_t cache_bytes = uint64_t{512} << 20;
+  std::string compiler_library;  // "" = next to this library
+};
+
+// Value of a variable, or nothing when unset.
+using GetVariable =
+    std::function<std::optional<std::string>(const char* name)>;
+
+// INVALID_ENVIRONMENT names the variable, its value and what is allowed. An
+// empty value counts as unset.
+absl::StatusOr<Environment> ReadEnvironment(const GetVariable& get);
+absl::StatusOr<Environment> ReadEnvironment();
+
+// "512MB" → 536870912.
+std::optional<uint64_t> ParseBytes(std::string_view text);
+
+}  // namespace hetgpu::runtime
+
+#endif  // HETGPU_RUNTIME_ENVIRONMENT_H_

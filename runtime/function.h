@@ -1,0 +1,54 @@
+// A kernel of a loaded module, compiled when first needed.
+#ifndef HETGPU_RUNTIME_FUNCTION_H_
+#define HETGPU_RUNTIME_FUNCTION_H_
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "runtime/module.h"
+
+namespace hetgpu::runtime {
+
+// Threads: any.
+class Function {
+ public:
+  using Handle = hetgpuFunction;
+  static constexpr HandleKind kKind = HandleKind::kFunction;
+
+  // `info` is of the module of `state`.
+  Function(std::shared_ptr<ModuleState> state, const KernelInfo* info);
+
+  Context& context() const { return state_->context(); }
+  const ModuleState& module() const { return *state_; }
+  const KernelInfo& info() const { return *info_; }
+  // Why the kernel cannot run; "" when it can.
+  const std::string& refusal() const { return refusal_; }
+
+  // The kernel on the device, compiled and loaded by the first call. UNSUPPORTED
+  // when refused.
+  absl::StatusOr<hetgpu::Kernel*> Prepare();
+  bool IsPrepared() const;
+  // How it runs and why; prepares.
+  absl::StatusOr<const std::string*> Explain();
+
+ private:
+  const std::shared_ptr<ModuleState> state_;
+  const KernelInfo* const info_;
+  const std::string refusal_;
+  mutable std::mutex mutex_;  // held while compiling: one compilation for all
+  std::unique_ptr<hetgpu::Kernel> kernel_;
+  std::string explanation_;
+};
+
+// INVALID_VALUE for unknown enumerators.
+absl::StatusOr<uint64_t> AttributeOf(const Function& function,
+                                     hetgpuFunctionAttribute attribute);
+
+// Strings live as long as the module.
+hetgpuParameterInfo ToApi(const ParamInfo& param);
+
+}  // namespace hetgpu::runtime
+
+#endif  // HETGPU_RUNTIME_FUNCTION_H_

@@ -1,0 +1,44 @@
+// Checking and enqueueing launches.
+#ifndef HETGPU_RUNTIME_LAUNCH_H_
+#define HETGPU_RUNTIME_LAUNCH_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "backends/common/driver.h"
+#include "hetir/module_info.h"
+
+namespace hetgpu::runtime {
+
+class Function;
+class Stream;
+
+struct LaunchShape {
+  Dim3 grid, block;
+  uint32_t shared_bytes = 0;  // dynamic
+};
+
+// INVALID_CONFIGURATION or OUT_OF_RESOURCES, naming the kernel, what was found
+// and what the device or the kernel expects.
+absl::Status CheckShape(const KernelInfo& kernel, const DeviceInfo& device,
+                        const LaunchShape& shape);
+
+// The parameter block from one pointer per parameter.
+absl::StatusOr<std::string> PackArguments(const KernelInfo& kernel,
+                                          void* const* args);
+
+// The parameter block from a whole one of `bytes` bytes.
+absl::StatusOr<std::string> CopyBlock(const KernelInfo& kernel,
+                                      const void* params, size_t bytes);
+
+// Checks, compiles if needed and enqueues.
+absl::Status Launch(std::shared_ptr<Function> function,
+                    const LaunchShape& shape, Stream& stream,
+                    std::string params);
+
+}  // namespace hetgpu::runtime
+
+#endif  // HETGPU_RUNTIME_LAUNCH_H_

@@ -1,0 +1,156 @@
+#include "runtime/module.h"
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "runtime/error.h"
+#include "runtime/function.h"
+#include "runtime/status_macros.h"
+
+namespace hetgpu::runtime {
+namespace {
+
+// What every device aligns allocations to.
+constexpr uint64_t kAllocationAlign = 256;
+
+template <typename Items>
+std::string Names(const Items& items) {
+  if (items.empty()) return "there are none";
+  return "expected one of: " +
+         absl::StrJoin(items, ", ", [](std::string* out, const auto& item) {
+           out->append(item.name);
+         });
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> InitialData(const ModuleInfo& info,
+                                        uint64_t base) {
+  std::string data = info.data_init;
+  data.resize(info.data_size);
+  for (const Relocation& relocation : info.relocations) {
+    if (relocation.offset > data.size() ||
+        data.size() - relocation.offset < sizeof(uint64_t)) {
+      return Error(HETGPU_ERROR_INVALID_MODULE, info.name,
+                   ": relocation at byte ", relocation.offset,
+                   " lies outside the module's ", data.size(),
+                   " bytes of data");
+    }
+    if (relocation.kind == Relocation::Kind::kFunction) {
+      return Error(HETGPU_ERROR_UNSUPPORTED, info.name, ": address of function ",
+                   relocation.function, " in an initialiser");
+    }
+    const uint64_t address = base + relocation.addend;
+    std::memcpy(data.data() + relocation.offset, &address, sizeof(address));
+  }
+  return data;
+}
+
+ModuleState::ModuleState(std::shared_ptr<Context> context,
+                         std::shared_ptr<const ModuleSource> source)
+    : context_(std::move(context)), source_(std::move(source)) {}
+
+absl::StatusOr<std::shared_ptr<ModuleState>> ModuleState::Create(
+    std::shared_ptr<Context> context,
+    std::shared_ptr<const ModuleSource> source) {
+  std::shared_ptr<ModuleState> state(
+      new ModuleState(std::move(context), std::move(source)));
+  if (state->info().data_size == 0) return state;
+  HETGPU_RETURN_IF_ERROR(state->AllocateData());
+  HETGPU_RETURN_IF_ERROR(state->WriteData());
+  return state;
+}
+
+ModuleState::~ModuleState() {
+  if (allocation_ == 0) return;
+  for (const SymbolInfo& symbol : info().symbols) {
+    if (symbol.size != 0) {
+      context_->allocations().RemoveModuleData(data_ + symbol.offset);
+    }
+  }
+  (void)context_->backend().Free(allocation_);
+}
+
+absl::Status ModuleState::AllocateData() {
+  const uint64_t align = std::max<uint64_t>(info().data_align, 1);
+  const uint64_t slack = align > kAllocationAlign ? align : 0;
+  if (info().data_size > UINT64_MAX - slack) {
+    return Error(HETGPU_ERROR_INVALID_MODULE, info().name, ": module data of ",
+                 info().data_size, " bytes overflows");
+  }
+  auto address = context_->backend().Allocate(info().data_size + slack);
+  if (!address.ok()) {
+    return Annotate(ResultOf(address.status()),
+                    Cat(info().name, ": module data of ",
+                                 info().data_size, " bytes"),
+                    address.status());
+  }
+  allocation_ = *address;
+  data_ = (allocation_ + align - 1) / align * align;
+  for (const SymbolInfo& symbol : info().symbols) {
+    if (symbol.size == 0) continue;
+    Allocation range{data_ + symbol.offset, symbol.size};
+    range.is_module_data = true;
+    context_->allocations().Add(range);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModuleState::WriteData() {
+  HETGPU_ASSIGN_OR_RETURN(const std::string data, InitialData(info(), data_));
+  // A queue of its own: the default stream may hold a failure that would make
+  // it skip the copy.
+  HETGPU_ASSIGN_OR_RETURN(auto queue, context_->backend().CreateQueue());
+  HETGPU_RETURN_IF_ERROR(queue->CopyToDevice(data_, data.data(), data.size()));
+  return queue->Synchronize(nullptr);
+}
+
+absl::StatusOr<Module::Handle> Module::Load(std::shared_ptr<Context> context,
+                                            std::string_view bytes,
+                                            std::string_view name) {
+  HETGPU_ASSIGN_OR_RETURN(auto source, ReadModuleSource(bytes, name));
+  Context& owner = *context;
+  HETGPU_ASSIGN_OR_RETURN(
+      auto state, ModuleState::Create(std::move(context), std::move(source)));
+  return owner.Adopt(std::make_shared<Module>(std::move(state)));
+}
+
+Module::Module(std::shared_ptr<ModuleState> state) : state_(std::move(state)) {}
+
+absl::StatusOr<hetgpuFunction> Module::GetFunction(std::string_view name) {
+  std::lock_guard lock(mutex_);
+  if (const auto found = functions_.find(name); found != functions_.end()) {
+    return found->second;
+  }
+  const KernelInfo* kernel = info().FindKernel(name);
+  if (kernel == nullptr) {
+    return Error(HETGPU_ERROR_NOT_FOUND, info().name, ": no kernel \"", name,
+                 "\", ", Names(info().kernels));
+  }
+  HETGPU_ASSIGN_OR_RETURN(
+      const hetgpuFunction handle,
+      context().Adopt(std::make_shared<Function>(state_, kernel)));
+  functions_.emplace(name, handle);
+  return handle;
+}
+
+absl::StatusOr<const SymbolInfo*> Module::GetGlobal(
+    std::string_view name) const {
+  if (const SymbolInfo* symbol = info().FindSymbol(name)) return symbol;
+  return Error(HETGPU_ERROR_NOT_FOUND, info().name, ": no global \"", name,
+               "\", ", Names(info().symbols));
+}
+
+void Module::Close() {
+  context().WaitIdle();
+  std::lock_guard lock(mutex_);
+  for (const auto& [name, handle] : functions_) {
+    context().Disown(reinterpret_cast<uint64_t>(handle));
+    (void)HandleTable<Function>::Get().Remove(handle);
+  }
+  functions_.clear();
+}
+
+}  // namespace hetgpu::runtime

@@ -1,0 +1,81 @@
+// A loaded module: its data on the device and its functions.
+#ifndef HETGPU_RUNTIME_MODULE_H_
+#define HETGPU_RUNTIME_MODULE_H_
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "runtime/context.h"
+#include "runtime/module_source.h"
+
+namespace hetgpu::runtime {
+
+class Function;
+
+// What functions need of their module; lives as long as any of them.
+class ModuleState {
+ public:
+  // Allocates the data segment and writes its initial content.
+  static absl::StatusOr<std::shared_ptr<ModuleState>> Create(
+      std::shared_ptr<Context> context,
+      std::shared_ptr<const ModuleSource> source);
+  ~ModuleState();
+
+  Context& context() const { return *context_; }
+  const ModuleSource& source() const { return *source_; }
+  const ModuleInfo& info() const { return source_->info; }
+  // Device address of the data segment; 0 when the module has no data.
+  uint64_t data() const { return data_; }
+
+ private:
+  ModuleState(std::shared_ptr<Context> context,
+              std::shared_ptr<const ModuleSource> source);
+  absl::Status AllocateData();
+  absl::Status WriteData();
+
+  const std::shared_ptr<Context> context_;
+  const std::shared_ptr<const ModuleSource> source_;
+  uint64_t allocation_ = 0;  // what the device gave
+  uint64_t data_ = 0;        // allocation_ rounded up to data_align
+};
+
+// Threads: any.
+class Module {
+ public:
+  using Handle = hetgpuModule;
+  static constexpr HandleKind kKind = HandleKind::kModule;
+
+  static absl::StatusOr<Handle> Load(std::shared_ptr<Context> context,
+                                     std::string_view bytes,
+                                     std::string_view name);
+  explicit Module(std::shared_ptr<ModuleState> state);
+
+  Context& context() const { return state_->context(); }
+  const ModuleInfo& info() const { return state_->info(); }
+  uint64_t data() const { return state_->data(); }
+
+  // The same handle for the same name. NOT_FOUND lists the kernels.
+  absl::StatusOr<hetgpuFunction> GetFunction(std::string_view name);
+  // NOT_FOUND lists the globals.
+  absl::StatusOr<const SymbolInfo*> GetGlobal(std::string_view name) const;
+
+  // Waits for work in flight and takes away the functions' handles.
+  void Close();
+
+ private:
+  const std::shared_ptr<ModuleState> state_;
+  std::mutex mutex_;
+  std::map<std::string, hetgpuFunction, std::less<>> functions_;
+};
+
+// The initial bytes of a data segment at `base`: initialisers, zeroes, and
+// relocations applied.
+absl::StatusOr<std::string> InitialData(const ModuleInfo& info, uint64_t base);
+
+}  // namespace hetgpu::runtime
+
+#endif  // HETGPU_RUNTIME_MODULE_H_

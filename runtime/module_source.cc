@@ -1,0 +1,48 @@
+#include "runtime/module_source.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "runtime/error.h"
+#include "runtime/file.h"
+#include "runtime/module_readers.h"
+#include "runtime/status_macros.h"
+
+namespace hetgpu::runtime {
+namespace {
+
+hetgpuResult CodeOf(const absl::Status& status) {
+  return absl::IsUnimplemented(status) ? HETGPU_ERROR_UNSUPPORTED
+                                       : HETGPU_ERROR_INVALID_MODULE;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const ModuleSource>> ReadModuleSource(
+    std::string_view bytes, std::string_view name) {
+  auto info = ReadModuleInfo(bytes, name);
+  if (!info.ok()) return Annotate(CodeOf(info.status()), "", info.status());
+  auto source = std::make_shared<ModuleSource>();
+  source->name = std::string(name);
+  source->bytes = std::string(bytes);
+  source->digest = DigestOf(bytes);
+  source->info = *std::move(info);
+  if (source->info.name.empty()) source->info.name = source->name;
+  return source;
+}
+
+absl::StatusOr<std::string> ReadFileBytes(const std::string& path) {
+  std::optional<std::string> bytes = ReadFile(path);
+  if (!bytes) {
+    return Error(HETGPU_ERROR_FILE_UNREADABLE, path, ": ",
+                 std::strerror(errno));
+  }
+  if (bytes->empty()) {
+    return Error(HETGPU_ERROR_INVALID_MODULE, path,
+                 ": empty file, expected PTX text or a container");
+  }
+  return *std::move(bytes);
+}
+
+}  // namespace hetgpu::runtime

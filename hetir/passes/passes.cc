@@ -18,8 +18,6 @@ void RegisterPasses() {
   mlir::registerTransformsPasses();
   mlir::registerPass(CreateRecoverPointersPass);
   mlir::registerPass(CreateInsertProgressPass);
-  mlir::registerPass(CreateLiftToScfPass);
-  mlir::registerPass(CreateSimtToSimdPass);
 }
 
 }  // namespace hetgpu::hetir

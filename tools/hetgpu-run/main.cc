@@ -1,0 +1,110 @@
+// hetgpu-run: options → job → session → report. Everything that can fail is a
+// status; Finish turns it into one line and an exit code.
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+
+#include "tools/common/exit_code.h"
+#include "tools/common/host_bytes.h"
+#include "tools/common/status_macros.h"
+#include "tools/hetgpu-run/execute.h"
+#include "tools/hetgpu-run/list.h"
+#include "tools/hetgpu-run/options.h"
+
+namespace hetgpu::tools {
+namespace {
+
+constexpr char kTool[] = "hetgpu-run";
+constexpr uint64_t kMaxModule = uint64_t{1} << 30;
+
+// The library reads its modes from the environment when first called.
+void SetModes(const Options& options) {
+  if (!options.fp_mode.empty()) {
+    setenv("HETGPU_FP_MODE", options.fp_mode.c_str(), 1);
+  }
+  if (!options.cpu_mode.empty()) {
+    setenv("HETGPU_CPU_MODE", options.cpu_mode.c_str(), 1);
+  }
+}
+
+absl::Status OpenSession(const Options& options, const std::string& module,
+                         Session* session, Report* report) {
+  report->module = module;
+  // First, because it is the likeliest mistake.
+  ASSIGN_OR_RETURN(const HostBytes text, ReadFile(module, kMaxModule));
+  RETURN_IF_ERROR(session->Open({.device = options.device,
+                                 .timeout_ms = options.timeout_ms,
+                                 .printf_to_stderr = options.json}));
+  report->device = session->device().name;
+  report->backend = session->device().backend;
+  report->target = session->device().target;
+  return session->LoadModule(text.view(), module);
+}
+
+absl::Status List(const Options& options) {
+  Session session;
+  Report report;
+  absl::Status status = OpenSession(options, options.file, &session, &report);
+  if (status.ok()) status = ListModule(session, options.file, options.json);
+  if (!status.ok() && options.json) PrintJson(report, status);
+  return status;
+}
+
+absl::Status RunJob(const Options& options, Report* report) {
+  ASSIGN_OR_RETURN(const Job job, MakeJob(options));
+  if (!job.description.empty() && !options.json) {
+    std::puts(job.description.c_str());
+  }
+  BlockSignals();
+  Progress progress;
+  Session session;
+  Watcher watcher(&progress, !options.no_progress);
+  RETURN_IF_ERROR(OpenSession(options, job.module, &session, report));
+  const absl::Status status =
+      Execute(job, {options.time_runs, options.debug_kernel}, &session,
+              &watcher, &progress, report);
+  // What is wrong inside a plan is a bad input file, not a wrong command line.
+  if (!options.plan.empty() && absl::IsInvalidArgument(status)) {
+    return absl::DataLossError(Annotate(status, options.plan).message());
+  }
+  return status;
+}
+
+absl::Status Run(const Options& options) {
+  Report report;
+  const absl::Status status = RunJob(options, &report);
+  if (options.json)
+    PrintJson(report, status);
+  else
+    PrintText(report);
+  return status;
+}
+
+absl::Status Main(int argc, char** argv) {
+  ASSIGN_OR_RETURN(const Options options, ParseOptions(argc, argv));
+  if (options.text) {
+    std::fputs(options.text->c_str(), stdout);
+    return absl::OkStatus();
+  }
+  SetModes(options);
+  return WantsList(options) ? List(options) : Run(options);
+}
+
+}  // namespace
+}  // namespace hetgpu::tools
+
+int main(int argc, char** argv) {
+  using namespace hetgpu::tools;
+  try {
+    absl::Status status = Main(argc, argv);
+    if (std::fflush(stdout) != 0 && status.ok()) {
+      status = absl::NotFoundError("cannot write to standard output");
+    }
+    return Finish(kTool, status);
+  } catch (const std::bad_alloc&) {
+    return Finish(kTool, absl::ResourceExhaustedError("out of host memory"));
+  } catch (const std::exception& error) {
+    return Finish(kTool, absl::InternalError(error.what()));
+  }
+}

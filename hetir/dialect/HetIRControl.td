@@ -12,14 +12,16 @@ def HetIR_KernelOp : HetIR_Op<"kernel",
     offsets of the parameter block. Blocks end in `cf` branches or `hetir.exit`.
     Attributes: `param_bytes` size of the block; `static_shared` bytes of shared
     memory incl. that of reachable functions; `dynamic_shared_offset`;
-    `max_threads`, `required_threads` (x, y, z; 0 = not given).
+    `max_threads`, `required_threads` (x, y, z; 0 = not given); `lanes` threads
+    described by the body: 1, or 32 after simt-to-simd.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
       DefaultValuedAttr<I64Attr, "0">:$param_bytes,
       DefaultValuedAttr<I64Attr, "0">:$static_shared,
       DefaultValuedAttr<I64Attr, "0">:$dynamic_shared_offset,
       OptionalAttr<DenseI32ArrayAttr>:$max_threads,
-      OptionalAttr<DenseI32ArrayAttr>:$required_threads);
+      OptionalAttr<DenseI32ArrayAttr>:$required_threads,
+      DefaultValuedAttr<I64Attr, "1">:$lanes);
   let regions = (region AnyRegion:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;

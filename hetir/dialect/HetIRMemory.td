@@ -132,10 +132,11 @@ def HetIR_LocalAllocOp : HetIR_Op<"local_alloc",
   let summary = "per-thread memory of the enclosing kernel or function";
   let description = [{
     Lives until the function returns; in the entry block only. The result is a
-    local-space address.
+    local-space address; as a vector, one address a lane, each of its own
+    `size` bytes.
   }];
   let arguments = (ins StrAttr:$symbol, I64Attr:$size, I64Attr:$align);
-  let results = (outs I64:$result);
+  let results = (outs HetIR_I64:$result);
   let assemblyFormat = "$symbol `size` $size `align` $align attr-dict "
                        "`:` type($result)";
 }

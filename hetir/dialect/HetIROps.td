@@ -9,5 +9,6 @@ include "hetir/dialect/HetIRFloat.td"
 include "hetir/dialect/HetIRMemory.td"
 include "hetir/dialect/HetIRSync.td"
 include "hetir/dialect/HetIRControl.td"
+include "hetir/dialect/HetIRSimd.td"
 
 #endif  // HETGPU_HETIR_DIALECT_HETIROPS_TD_

@@ -18,6 +18,8 @@ void RegisterPasses() {
   mlir::registerTransformsPasses();
   mlir::registerPass(CreateRecoverPointersPass);
   mlir::registerPass(CreateInsertProgressPass);
+  mlir::registerPass(CreateLiftToScfPass);
+  mlir::registerPass(CreateSimtToSimdPass);
 }
 
 }  // namespace hetgpu::hetir

@@ -16,6 +16,12 @@ std::unique_ptr<mlir::Pass> CreateRecoverPointersPass();
 // Places hetir.progress in loops that may wait for other threads.
 std::unique_ptr<mlir::Pass> CreateInsertProgressPass();
 
+// Lifts the control flow of kernels to scf.
+std::unique_ptr<mlir::Pass> CreateLiftToScfPass();
+// Rewrites structured kernels of one thread into kernels of one warp. Fails
+// with a reason where that is not possible.
+std::unique_ptr<mlir::Pass> CreateSimtToSimdPass();
+
 void RegisterDialects(mlir::DialectRegistry& registry);
 // Makes each pass available by its flag to hetgpu-opt.
 void RegisterPasses();

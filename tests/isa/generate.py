@@ -16,10 +16,10 @@ import tempfile
 
 import runfile
 from generator import (atomics, compares, control, converts, floats, ints,
-                       kernel, memory, moves, warps)
+                       kernel, matrix, memory, moves, transfers, warps)
 
 FAMILIES = (ints, floats, compares, converts, moves, memory, atomics, warps,
-            control)
+            control, transfers, matrix)
 
 
 def build():

@@ -16,6 +16,7 @@
 #include "gtest/gtest.h"
 #include "hetgpu/hetgpu.h"
 #include "tests/isa/compare.h"
+#include "tests/isa/exclusions.h"
 #include "tests/isa/run_file.h"
 
 namespace hetgpu::isa {
@@ -80,6 +81,26 @@ const InputSets& SharedInputs() {
   return sets;
 }
 
+std::string SharedBackend() {
+  hetgpuDevice device = nullptr;
+  hetgpuContextGetDevice(SharedContext(), &device);
+  hetgpuDeviceProperties properties = {};
+  properties.struct_size = sizeof(properties);
+  hetgpuDeviceGetProperties(device, &properties);
+  return properties.backend ? properties.backend : "";
+}
+
+const Exclusion* ExclusionOf(const std::string& path) {
+  static const std::vector<Exclusion> exclusions = [] {
+    std::string file = Folder() + "/exclusions.txt";
+    auto parsed = ParseExclusions(ReadText(file), file);
+    EXPECT_TRUE(parsed.ok()) << parsed.status();
+    return parsed.ok() ? *std::move(parsed) : std::vector<Exclusion>();
+  }();
+  return FindExclusion(exclusions, SharedBackend(),
+                       std::filesystem::path(path).stem().string());
+}
+
 // A buffer of the device for one parameter, freed with the object.
 struct Buffer {
   Buffer() = default;
@@ -124,6 +145,19 @@ class IsaReplay : public ::testing::TestWithParam<std::string> {
         hetgpuModuleGetFunction(module_, "isa", &function_), "find kernel"));
     ASSERT_NO_FATAL_FAILURE(Check(hetgpuFunctionPrepare(function_),
                                   "compile"));
+  }
+
+  // An excluded form must be refused by name, before it runs.
+  void ExpectRefusal(const Exclusion& exclusion) {
+    hetgpuResult result = hetgpuModuleLoadData(
+        SharedContext(), run_.ptx.data(), run_.ptx.size(), "isa", &module_);
+    if (result == HETGPU_SUCCESS) {
+      result = hetgpuModuleGetFunction(module_, "isa", &function_);
+    }
+    if (result == HETGPU_SUCCESS) result = hetgpuFunctionPrepare(function_);
+    EXPECT_NE(result, HETGPU_SUCCESS)
+        << "runs now, but exclusions.txt says: " << exclusion.reason;
+    EXPECT_STRNE(hetgpuGetLastErrorDetail(), "") << "refused without a reason";
   }
 
   void FillBuffers() {
@@ -208,6 +242,9 @@ class IsaReplay : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(IsaReplay, GivesTheRecordedBits) {
+  if (const Exclusion* exclusion = ExclusionOf(GetParam())) {
+    return ExpectRefusal(*exclusion);
+  }
   ASSERT_NO_FATAL_FAILURE(Load());
   ASSERT_NO_FATAL_FAILURE(FillBuffers());
   ASSERT_NO_FATAL_FAILURE(Launch());

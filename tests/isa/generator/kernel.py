@@ -59,12 +59,14 @@ class Suite:
 
 POOL_TYPE = {"shift": "b32", "len": "b32", "bool": "b8", "trig": "f32",
              "exp": "f32", "tanh": "f32", "hexp": "f16", "bexp": "bf16",
-             "hexpx2": "f16x2", "bexpx2": "bf16x2"}
+             "noise": "b32", "hexpx2": "f16x2", "bexpx2": "bf16x2"}
 
 
 def type_of_pool(pool):
     if pool in POOL_TYPE:
         return POOL_TYPE[pool]
+    if pool.startswith(("small", "unit")):
+        return pool.removeprefix("small").removeprefix("unit")
     if pool.startswith(("nz", "zero")):
         return "b" + pool.lstrip("nzero")
     return pool

@@ -168,6 +168,23 @@ def _halves(pool, core, key):
                             for i, value in enumerate(core)]
 
 
+def _matrix_pools():
+    """small*: whole numbers, whose products sum exactly; unit*: [-1, 1)."""
+    pools = {}
+    for fmt in FORMATS:
+        rng = Rng("matrix " + fmt)
+        small = [float_bits(rng.next() % 17 - 8.0, fmt) for _ in range(509)]
+        unit = [float_bits(rng.uniform(-1, 1), fmt) for _ in range(509)]
+        for kind, values in (("small", small), ("unit", unit)):
+            pools[kind + fmt] = (values, [])
+            packed = [values[i - 1] << 16 | v for i, v in enumerate(values)]
+            if fmt in ("f16", "bf16"):
+                pools[kind + fmt + "x2"] = (packed, [])
+    rng = Rng("noise")
+    pools["noise"] = ([rng.next() & 0xFFFFFFFF for _ in range(509)], [])
+    return pools
+
+
 def _make_pools():
     pools = {}
     for width in (8, 16, 32, 64):
@@ -193,6 +210,7 @@ def _make_pools():
     pools["tanh"] = (range_pool("f32", -12.0, 12.0), [])
     pools["hexp"] = (range_pool("f16", -26.0, 17.0), [])
     pools["bexp"] = (range_pool("bf16", -140.0, 130.0), [])
+    pools.update(_matrix_pools())
     for name in ("hexp", "bexp"):
         pools[name + "x2"] = (_halves(pools[name][0], pools[name][0][:8],
                                       name)[0], [])

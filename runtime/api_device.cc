@@ -45,6 +45,20 @@ absl::Status GetDeviceByName(const char* name, hetgpuDevice* device) {
   return absl::OkStatus();
 }
 
+absl::Status GetCacheInfo(hetgpuCacheInfo* info) {
+  HETGPU_ASSIGN_OR_RETURN(Platform* const platform, Platform::Get());
+  JitCache& cache = platform->jit().disk();
+  static const std::string problem = cache.Problem();
+  const JitCache::Usage usage = cache.Measure();
+  hetgpuCacheInfo value = {};
+  value.directory = cache.dir().c_str();
+  value.problem = problem.c_str();
+  value.entry_count = usage.entries;
+  value.bytes = usage.bytes;
+  value.max_bytes = cache.max_bytes();
+  return FillStruct(info, value, "cache info");
+}
+
 }  // namespace
 
 extern "C" {
@@ -54,6 +68,10 @@ hetgpuResult hetgpuInit(uint32_t flags) {
     HETGPU_RETURN_IF_ERROR(CheckFlags(flags, "init"));
     return Platform::Get().status();
   });
+}
+
+hetgpuResult hetgpuCacheGetInfo(hetgpuCacheInfo* info) {
+  return Api([&] { return GetCacheInfo(info); });
 }
 
 hetgpuResult hetgpuGetVersion(uint32_t* version) {

@@ -49,6 +49,7 @@ constexpr AttributeRow kAttributes[] = {
                      f.info().required_threads[2]),
     HETGPU_ATTRIBUTE(HETGPU_FUNCTION_SOURCE_LINE, f.info().line),
     HETGPU_ATTRIBUTE(HETGPU_FUNCTION_IS_PREPARED, f.IsPrepared()),
+    HETGPU_ATTRIBUTE(HETGPU_FUNCTION_IMAGE_BYTES, f.ImageBytes()),
 };
 #undef HETGPU_ATTRIBUTE
 
@@ -71,12 +72,18 @@ absl::StatusOr<hetgpu::Kernel*> Function::Prepare() {
       const std::shared_ptr<const std::string> image,
       platform->jit().Get(state_->source(), *info_, context().info()));
   HETGPU_ASSIGN_OR_RETURN(kernel_, context().backend().Load(*info_, *image));
+  image_bytes_ = image->size();
   return kernel_.get();
 }
 
 bool Function::IsPrepared() const {
   std::lock_guard lock(mutex_);
   return kernel_ != nullptr;
+}
+
+uint64_t Function::ImageBytes() const {
+  std::lock_guard lock(mutex_);
+  return image_bytes_;
 }
 
 absl::StatusOr<const std::string*> Function::Explain() {

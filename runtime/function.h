@@ -30,6 +30,7 @@ class Function {
   // when refused.
   absl::StatusOr<hetgpu::Kernel*> Prepare();
   bool IsPrepared() const;
+  uint64_t ImageBytes() const;  // 0 until prepared
   // How it runs and why; prepares.
   absl::StatusOr<const std::string*> Explain();
 
@@ -39,6 +40,7 @@ class Function {
   const std::string refusal_;
   mutable std::mutex mutex_;  // held while compiling: one compilation for all
   std::unique_ptr<hetgpu::Kernel> kernel_;
+  uint64_t image_bytes_ = 0;
   std::string explanation_;
 };
 

@@ -28,6 +28,8 @@ class Jit {
   absl::StatusOr<Image> Get(const ModuleSource& source,
                             const KernelInfo& kernel, const DeviceInfo& device);
 
+  JitCache& disk() { return disk_; }
+
   // What an image depends on, hashed.
   Digest KeyOf(const ModuleSource& source, const KernelInfo& kernel,
                const DeviceInfo& device) const;

@@ -151,6 +151,16 @@ bool JitCache::Usable() {
   return problem_.empty();
 }
 
+JitCache::Usage JitCache::Measure() const {
+  Usage usage;
+  if (dir_.empty()) return usage;
+  for (const Entry& entry : List(dir_)) {
+    ++usage.entries;
+    usage.bytes += entry.bytes;
+  }
+  return usage;
+}
+
 std::string JitCache::Problem() {
   Usable();
   std::lock_guard lock(mutex_);

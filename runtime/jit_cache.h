@@ -46,6 +46,15 @@ class JitCache {
   // Does nothing when it cannot be done.
   void Store(const Digest& key, std::string_view image);
 
+  struct Usage {
+    uint64_t entries = 0, bytes = 0;
+  };
+  // What the folder holds now.
+  Usage Measure() const;
+
+  const std::string& dir() const { return dir_; }
+  uint64_t max_bytes() const { return max_bytes_; }
+
   // Why the folder is not used; "" when it is.
   std::string Problem();
 

@@ -459,7 +459,8 @@ typedef enum hetgpuFunctionAttribute {
   HETGPU_FUNCTION_REQUIRED_BLOCK_Y = 7,
   HETGPU_FUNCTION_REQUIRED_BLOCK_Z = 8,
   HETGPU_FUNCTION_SOURCE_LINE = 9,          /* of the definition, 0 = unknown */
-  HETGPU_FUNCTION_IS_PREPARED = 10          /* 1: compiled and loaded */
+  HETGPU_FUNCTION_IS_PREPARED = 10,         /* 1: compiled and loaded */
+  HETGPU_FUNCTION_IMAGE_BYTES = 11          /* of machine code; 0 = not prepared */
 } hetgpuFunctionAttribute;
 
 HETGPU_API hetgpuResult
@@ -592,6 +593,20 @@ HETGPU_API hetgpuResult hetgpuGetCounter(hetgpuCounter counter,
                                          uint64_t* value);
 /* "compiles", "cache_disk_hits", …; "?" for other numbers. */
 HETGPU_API const char* hetgpuCounterName(hetgpuCounter counter);
+
+/* -------------------------------------------------------------- JIT cache */
+
+/* The disk cache of compiled kernels, shared by all processes of a user. */
+typedef struct hetgpuCacheInfo {
+  size_t struct_size;      /* in: sizeof(hetgpuCacheInfo) */
+  const char* directory;   /* "" when none is known; static storage */
+  const char* problem;     /* why it is not used; "" when it is */
+  uint64_t entry_count;
+  uint64_t bytes;          /* held now */
+  uint64_t max_bytes;      /* beyond which the least recently used go */
+} hetgpuCacheInfo;
+
+HETGPU_API hetgpuResult hetgpuCacheGetInfo(hetgpuCacheInfo* info);
 
 #ifdef __cplusplus
 }  /* extern "C" */

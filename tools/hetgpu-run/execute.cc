@@ -45,6 +45,8 @@ absl::StatusOr<KernelReport> DebugKernel(const Kernel& kernel) {
   RETURN_IF_ERROR(ToStatus(hetgpuFunctionGetText(
       kernel.handle, HETGPU_FUNCTION_TEXT_EXPLANATION, &explanation)));
   report.explanation = explanation;
+  report.image_bytes =
+      Session::Attribute(kernel.handle, HETGPU_FUNCTION_IMAGE_BYTES);
   return report;
 }
 

@@ -46,12 +46,14 @@ void PrintTime(const TimeReport& time) {
 }
 
 void PrintKernel(const KernelReport& kernel) {
-  std::fprintf(stderr, "kernel %s: %s\n  ready in %.3f ms (%s%s)\n",
-               kernel.name.c_str(), kernel.explanation.c_str(),
-               kernel.prepare_ms, kernel.origin.c_str(),
-               kernel.compile_ms > 0
-                   ? Cat(", ", kernel.compile_ms, " ms in the compiler").c_str()
-                   : "");
+  std::string line = Cat("kernel ", kernel.name, ": ", kernel.explanation,
+                         "\n  ", kernel.origin, ", ready in ",
+                         kernel.prepare_ms, " ms");
+  if (kernel.compile_ms > 0) {
+    line += Cat(", of them ", kernel.compile_ms, " in the compiler");
+  }
+  line += Cat(", image of ", kernel.image_bytes, " bytes\n");
+  std::fputs(line.c_str(), stderr);
 }
 
 Json ToJson(const Mismatch& mismatch) {
@@ -99,6 +101,7 @@ Json ToJson(const KernelReport& kernel) {
   return {{"name", kernel.name},
           {"explanation", kernel.explanation},
           {"origin", kernel.origin},
+          {"image_bytes", kernel.image_bytes},
           {"prepare_ms", kernel.prepare_ms},
           {"compile_ms", kernel.compile_ms}};
 }

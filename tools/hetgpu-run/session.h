@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "tools/hetgpu-run/api.h"
+#include "tools/common/api_status.h"
 
 namespace hetgpu::tools {
 

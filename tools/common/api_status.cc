@@ -1,4 +1,4 @@
-#include "tools/hetgpu-run/api.h"
+#include "tools/common/api_status.h"
 
 #include <string>
 

@@ -1,6 +1,6 @@
 // The public C API seen as statuses and owned handles.
-#ifndef HETGPU_TOOLS_HETGPU_RUN_API_H_
-#define HETGPU_TOOLS_HETGPU_RUN_API_H_
+#ifndef HETGPU_TOOLS_COMMON_API_STATUS_H_
+#define HETGPU_TOOLS_COMMON_API_STATUS_H_
 
 #include <memory>
 #include <type_traits>
@@ -32,4 +32,4 @@ using EventHandle = Owned<hetgpuEvent, hetgpuEventDestroy>;
 
 }  // namespace hetgpu::tools
 
-#endif  // HETGPU_TOOLS_HETGPU_RUN_API_H_
+#endif  // HETGPU_TOOLS_COMMON_API_STATUS_H_

@@ -1,0 +1,12 @@
+#include "tools/hetgpu/command.h"
+
+namespace hetgpu::tools {
+
+const std::vector<Command>& Commands() {
+  static const std::vector<Command> commands = {
+      {"info", "devices present and absent, versions, JIT cache", RunInfo},
+  };
+  return commands;
+}
+
+}  // namespace hetgpu::tools

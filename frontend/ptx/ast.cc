@@ -55,8 +55,11 @@ const RegisterGroup& Body::GroupOf(uint32_t reg) const {
 
 std::string Body::RegisterName(uint32_t reg) const {
   const RegisterGroup& group = GroupOf(reg);
-  if (!group.ranged) return std::string(group.name);
-  return Cat(group.name, reg - group.first);
+  uint32_t index = reg - group.first;
+  std::string name(group.name);
+  if (group.ranged) name += std::to_string(index / group.vector);
+  if (group.vector > 1) name += Cat('.', "xyzw"[index % group.vector]);
+  return name;
 }
 
 std::optional<uint32_t> Module::FindFunction(std::string_view name) const {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "frontend/ptx/cursor.h"
 #include "frontend/ptx/opcode.h"
 #include "frontend/ptx/source_location.h"
 #include "frontend/ptx/types.h"
@@ -82,28 +83,30 @@ struct Variable {
 
 // One `.reg` declarator. Register indices are dense per body: the group holds
 // [first, first + count). `%r<9>` has ranged = true, count 9 (%r0 … %r8).
+// Each component of a vector register is a register of its own, in order:
+// `.reg .v4 .f32 v` has count 4, and v.y is first + 1.
 struct RegisterGroup {
   std::string_view name;  // whole name, or the prefix when ranged
   Type type = Type::kNone;
-  uint8_t vector = 1;  // .v2 .v4: components are addressed %v.x …
+  uint8_t vector = 1;  // .v2 .v4
   bool ranged = false;
   uint32_t first = 0;
   uint32_t count = 1;
 };
 
 enum class OperandKind : uint8_t {
-  kRegister,   // index; negated for `!p`; component for `%v.x`
+  kRegister,   // index; negated for `!p`
   kImmediate,  // value: exact bits at `type`
   kSpecial,    // index is a SpecialRegister
   kSymbol,     // address of symbol (symbol_kind, index) + value; also the
                // callee of a call (symbol_kind kFunction)
   kAddress,    // [base + value], base by address_base; with children when the
                // brackets hold more: [tex, {x, y}]: children are the parts
-  kVector,     // {a, b, c, d}: children
+  kVector,     // {a, b, c, d}: children; also a whole vector register
   kSink,       // _
   kPair,       // d|p: two children
   kLabel,      // index into Body::labels
-  kList,       // ( … ) of a call: children
+  kList,       // ( … ) of a call: children, perhaps none
   kPrototype,  // index into Body::prototypes (.callprototype)
   kTargets,    // index into Body::target_tables (.branchtargets/.calltargets)
 };
@@ -121,7 +124,6 @@ enum class SymbolKind : uint8_t {
 struct Operand {
   OperandKind kind = OperandKind::kSink;
   bool negated = false;      // kRegister: `!p`
-  uint8_t component = 0xff;  // kRegister: 0…3 of a vector register, 0xff none
   AddressBase address_base = AddressBase::kAbsolute;  // kAddress
   SymbolKind symbol_kind = SymbolKind::kModuleVariable;
   bool is_dest = false;  // written by the instruction
@@ -132,10 +134,15 @@ struct Operand {
   uint16_t num_children = 0;
   uint32_t index = kNone;
   uint32_t first_child = 0;
-  uint32_t column = 0;  // of the operand in the instruction's line
-  int64_t value = 0;    // kImmediate: bits; kSymbol and kAddress: byte offset
+  // kImmediate: bits at `type`, sign-extended for signed types and
+  // zero-extended for all others. kSymbol and kAddress: byte offset.
+  int64_t value = 0;
+  NumberKind number = NumberKind::kInteger;  // kImmediate: as written
 };
 
+// A call has the operands: list of results, callee (kSymbol or kRegister), list
+// of arguments, and for indirect calls the prototype or target table. Its list
+// elements are registers, immediates or body variables of the .param space.
 struct Instruction {
   const Opcode* opcode = nullptr;  // owned by Module::opcodes
   uint32_t first_operand = 0;

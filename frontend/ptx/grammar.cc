@@ -127,6 +127,7 @@ OperandRule Settle(const OperandSpec& spec, const RowMatcher& match,
     rule.type = modifiers.type();
     if (spec.wide) rule.type = DoubleWidth(rule.type);
   }
+  if (spec.packed_words && TypeBits(rule.type) < 32) rule.type = Type::kB32;
   return rule;
 }
 

@@ -35,6 +35,7 @@ struct OperandSpec {
   bool relaxed = false;       // ~: the register may be wider
   bool vectorised = false;    // *: {…} of Modifiers::vector elements
   bool packed = false;        // ^: may be {…} whose sizes add up
+  bool packed_words = false;  // #: narrow types are packed in b32 registers
   bool wide = false;          // twice the size of the first type
   bool pair = false;          // d|p: the second is a predicate
   Type type = Type::kNone;    // when fixed

@@ -102,6 +102,10 @@ void CompileTypeSpec(std::string_view text,
     spec->relaxed = true;
     text.remove_prefix(1);
   }
+  if (text.starts_with('#')) {
+    spec->packed_words = true;
+    text.remove_prefix(1);
+  }
   if (text.ends_with('*')) {
     spec->vectorised = true;
     text.remove_suffix(1);

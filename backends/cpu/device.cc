@@ -1,0 +1,77 @@
+#include "backends/cpu/device.h"
+
+#include <utility>
+
+#include "backends/cpu/event.h"
+#include "backends/cpu/host_cpu.h"
+#include "backends/cpu/kernel.h"
+#include "backends/cpu/queue.h"
+
+namespace hetgpu::cpu {
+
+DeviceInfo DescribeHost(const Options& options) {
+  const HostCpu cpu = DetectHostCpu();
+  DeviceInfo info;
+  info.backend = "cpu";
+  info.name = cpu.name;
+  info.target = cpu.target;
+  info.total_memory = options.memory_bytes;
+  info.compute_units = options.threads;
+  info.clock_khz = cpu.clock_khz;
+  info.host_addressable = true;
+  return info;
+}
+
+absl::StatusOr<std::unique_ptr<CpuDevice>> CpuDevice::Open(
+    const Options& options) {
+  absl::StatusOr<std::unique_ptr<Arena>> arena =
+      Arena::Create(options.memory_bytes);
+  if (!arena.ok()) return arena.status();
+  return std::unique_ptr<CpuDevice>(
+      new CpuDevice(options, *std::move(arena)));
+}
+
+CpuDevice::CpuDevice(const Options& options, std::unique_ptr<Arena> arena)
+    : info_(DescribeHost(options)),
+      arena_(std::move(arena)),
+      heap_(arena_.get(), options.heap_bytes),
+      pool_(options.threads) {
+  services_.heap = &heap_;
+  services_.sink = &sink_;
+  services_.watchdog = &watchdog_;
+  services_.stack_bytes = options.stack_bytes;
+}
+
+absl::StatusOr<uint64_t> CpuDevice::Allocate(uint64_t bytes) {
+  return arena_->Allocate(bytes);
+}
+
+absl::Status CpuDevice::Free(uint64_t address) {
+  return arena_->Free(address);
+}
+
+uint64_t CpuDevice::FreeMemory() const { return arena_->FreeBytes(); }
+
+absl::StatusOr<std::unique_ptr<Kernel>> CpuDevice::Load(
+    const KernelInfo& info, std::string_view image) {
+  absl::StatusOr<std::unique_ptr<LoadedImage>> loaded =
+      LoadedImage::Load(info.name, image);
+  if (!loaded.ok()) return loaded.status();
+  return std::unique_ptr<Kernel>(
+      std::make_unique<CpuKernel>(*std::move(loaded)));
+}
+
+absl::StatusOr<std::unique_ptr<Queue>> CpuDevice::CreateQueue() {
+  return std::unique_ptr<Queue>(
+      std::make_unique<CpuQueue>(&pool_, services_));
+}
+
+absl::StatusOr<std::unique_ptr<Event>> CpuDevice::CreateEvent() {
+  return std::unique_ptr<Event>(std::make_unique<CpuEvent>());
+}
+
+void CpuDevice::SetPrintf(std::function<void(std::string_view)> sink) {
+  sink_.Set(std::move(sink));
+}
+
+}  // namespace hetgpu::cpu

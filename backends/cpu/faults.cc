@@ -1,0 +1,150 @@
+#include "backends/cpu/faults.h"
+
+#include <signal.h>
+#include <ucontext.h>
+
+#include <cstring>
+#include <mutex>
+
+#include "backends/cpu/worker.h"
+
+namespace hetgpu::cpu {
+namespace {
+
+constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr size_t kMaxScan = 16u << 10;
+
+struct sigaction previous[NSIG];
+
+#if defined(__x86_64__)
+uintptr_t ProgramCounter(const ucontext_t* context) {
+  return static_cast<uintptr_t>(context->uc_mcontext.gregs[REG_RIP]);
+}
+
+uintptr_t StackPointer(const ucontext_t* context) {
+  return static_cast<uintptr_t>(context->uc_mcontext.gregs[REG_RSP]);
+}
+
+void ContinueAt(ucontext_t* context, uintptr_t pc, uintptr_t sp) {
+  constexpr greg_t kDirectionAndAlignment = (1 << 10) | (1 << 18);
+  auto& registers = context->uc_mcontext.gregs;
+  registers[REG_RIP] = static_cast<greg_t>(pc);
+  registers[REG_RSP] = static_cast<greg_t>(sp);
+  registers[REG_EFL] &= ~kDirectionAndAlignment;
+}
+#elif defined(__aarch64__)
+uintptr_t ProgramCounter(const ucontext_t* context) {
+  return context->uc_mcontext.pc;
+}
+
+uintptr_t StackPointer(const ucontext_t* context) {
+  return context->uc_mcontext.sp;
+}
+
+void ContinueAt(ucontext_t* context, uintptr_t pc, uintptr_t sp) {
+  context->uc_mcontext.pc = pc;
+  context->uc_mcontext.sp = sp & ~uintptr_t{15};
+}
+#else
+#error "the CPU backend needs the register names of this architecture"
+#endif
+
+void LeaveKernel(Worker* worker, ucontext_t* context, Outcome outcome) {
+  worker->SetLandingOutcome(outcome);
+  ContinueAt(context, reinterpret_cast<uintptr_t>(&Worker::Landing),
+             worker->LandingStack());
+}
+
+// The line of the emitted call below which a fault happened in a helper: the
+// innermost return address into the kernel's code.
+uint32_t LineOfCaller(Worker* worker, uintptr_t sp) {
+  const KernelCode& code = worker->launch()->code();
+  if (worker->helper_caller != 0) return code.LineOf(worker->helper_caller - 1);
+  const Stack& stack = worker->current()->stack;
+  const uintptr_t low = reinterpret_cast<uintptr_t>(stack.low);
+  const uintptr_t high = reinterpret_cast<uintptr_t>(stack.high);
+  if (sp < low || sp >= high || sp % sizeof(uintptr_t) != 0) return 0;
+  const uintptr_t end = high - sp < kMaxScan ? high : sp + kMaxScan;
+  for (; sp + sizeof(uintptr_t) <= end; sp += sizeof(uintptr_t)) {
+    const uintptr_t word = *reinterpret_cast<const volatile uintptr_t*>(sp);
+    if (code.Contains(word)) return code.LineOf(word - 1);
+  }
+  return 0;
+}
+
+void RecordFault(Worker* worker, int signal, const siginfo_t* info,
+                 const ucontext_t* context) {
+  FaultRecord& fault = worker->fault();
+  fault = FaultRecord();
+  fault.signal = signal;
+  fault.code = info->si_code;
+  fault.address = reinterpret_cast<uintptr_t>(info->si_addr);
+  fault.pc = ProgramCounter(context);
+  const KernelCode& code = worker->launch()->code();
+  const bool in_code = code.Contains(fault.pc);
+  fault.in_helper = !in_code && fault.pc != fault.address;
+  fault.line = in_code ? code.LineOf(fault.pc)
+                       : LineOfCaller(worker, StackPointer(context));
+  const uintptr_t low =
+      reinterpret_cast<uintptr_t>(worker->current()->stack.low);
+  fault.in_guard = signal == SIGSEGV && fault.address < low &&
+                   fault.address >= low - kGuardBytes;
+}
+
+void CallPrevious(int signal, siginfo_t* info, void* context) {
+  const struct sigaction& before = previous[signal];
+  if (before.sa_flags & SA_SIGINFO) {
+    before.sa_sigaction(signal, info, context);
+  } else if (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN) {
+    // The instruction faults again and ends the process as it would have.
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    sigaction(signal, &standard, nullptr);
+    if (info->si_code <= 0) raise(signal);
+  } else {
+    before.sa_handler(signal);
+  }
+}
+
+void OnFault(int signal, siginfo_t* info, void* raw) {
+  Worker* worker = Worker::Current();
+  const bool from_instruction = info->si_code > 0;
+  if (worker == nullptr || !worker->in_kernel() || !from_instruction) {
+    CallPrevious(signal, info, raw);
+    return;
+  }
+  auto* context = static_cast<ucontext_t*>(raw);
+  RecordFault(worker, signal, info, context);
+  LeaveKernel(worker, context, Outcome::kSignal);
+}
+
+void OnStop(int signal, siginfo_t* info, void* raw) {
+  Worker* worker = Worker::Current();
+  if (worker == nullptr || !worker->in_kernel()) return;
+  auto* context = static_cast<ucontext_t*>(raw);
+  Launch* launch = worker->launch();
+  if (!launch->stopped()) return;
+  if (!launch->code().Contains(ProgramCounter(context))) return;
+  LeaveKernel(worker, context, Outcome::kStopped);
+}
+
+void Install() {
+  struct sigaction action {};
+  sigfillset(&action.sa_mask);
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  action.sa_sigaction = OnFault;
+  for (int signal : kFaults) sigaction(signal, &action, &previous[signal]);
+  action.sa_sigaction = OnStop;
+  sigaction(StopSignal(), &action, nullptr);
+}
+
+}  // namespace
+
+void InstallFaultHandlers() {
+  static std::once_flag once;
+  std::call_once(once, Install);
+}
+
+int StopSignal() { return SIGRTMIN + 6; }
+
+}  // namespace hetgpu::cpu

@@ -1,0 +1,96 @@
+#include "backends/cpu/options.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace hetgpu::cpu {
+namespace {
+
+constexpr uint64_t kMinStackBytes = 16u << 10;
+
+uint32_t AllowedCores() {
+  // Machines with more than 1024 processors need a larger set than cpu_set_t.
+  for (size_t cores = 1024; cores <= (1u << 16); cores *= 4) {
+    cpu_set_t* set = CPU_ALLOC(cores);
+    const size_t bytes = CPU_ALLOC_SIZE(cores);
+    const int result = sched_getaffinity(0, bytes, set);
+    const int count = result == 0 ? CPU_COUNT_S(bytes, set) : 0;
+    CPU_FREE(set);
+    if (count > 0) return static_cast<uint32_t>(count);
+  }
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+uint64_t PhysicalMemory() {
+  const uint64_t pages = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES));
+  return pages * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
+}
+
+uint32_t ShiftOf(char suffix) {
+  switch (suffix) {
+    case 'k': case 'K': return 10;
+    case 'm': case 'M': return 20;
+    case 'g': case 'G': return 30;
+    case 't': case 'T': return 40;
+    default: return 0;
+  }
+}
+
+absl::Status ReadBytes(const char* variable, uint64_t minimum,
+                       uint64_t* value) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr || *text == '\0') return absl::OkStatus();
+  absl::StatusOr<uint64_t> bytes = ParseBytes(text);
+  if (!bytes.ok() || *bytes < minimum) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(variable, "=", text, ": expected a size of at least ",
+                     minimum, " bytes, such as 64M"));
+  }
+  *value = *bytes;
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<uint64_t> ParseBytes(std::string_view text) {
+  uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  const size_t suffix = static_cast<size_t>(end - rest);
+  const uint32_t shift = suffix == 1 ? ShiftOf(*rest) : 0;
+  if (error != std::errc() || suffix > 1 || (suffix == 1 && shift == 0) ||
+      number > (UINT64_MAX >> shift)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", std::string(text), "\" is not a size"));
+  }
+  return number << shift;
+}
+
+absl::StatusOr<Options> ReadOptions() {
+  Options options;
+  options.threads = AllowedCores();
+  options.memory_bytes = PhysicalMemory();
+  uint64_t threads = options.threads;
+  for (const absl::Status& status :
+       {ReadBytes("HETGPU_CPU_THREADS", 1, &threads),
+        ReadBytes("HETGPU_CPU_MEMORY", 1, &options.memory_bytes),
+        ReadBytes("HETGPU_CPU_HEAP", 4096, &options.heap_bytes),
+        ReadBytes("HETGPU_CPU_STACK_SIZE", kMinStackBytes,
+                  &options.stack_bytes)}) {
+    if (!status.ok()) return status;
+  }
+  options.threads = static_cast<uint32_t>(
+      std::min<uint64_t>(threads, options.threads));
+  return options;
+}
+
+}  // namespace hetgpu::cpu

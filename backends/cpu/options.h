@@ -1,0 +1,27 @@
+// The backend's environment variables, read once.
+#ifndef HETGPU_BACKENDS_CPU_OPTIONS_H_
+#define HETGPU_BACKENDS_CPU_OPTIONS_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace hetgpu::cpu {
+
+struct Options {
+  uint32_t threads = 1;      // HETGPU_CPU_THREADS, at most the cores allowed
+  uint64_t memory_bytes = 0;  // HETGPU_CPU_MEMORY, default physical memory
+  uint64_t heap_bytes = 8u << 20;     // HETGPU_CPU_HEAP: in-kernel malloc
+  uint64_t stack_bytes = 256u << 10;  // HETGPU_CPU_STACK_SIZE: per fiber
+};
+
+// "64K", "8M", "2G", "1T" or plain bytes.
+absl::StatusOr<uint64_t> ParseBytes(std::string_view text);
+
+// InvalidArgument names a variable that does not parse.
+absl::StatusOr<Options> ReadOptions();
+
+}  // namespace hetgpu::cpu
+
+#endif  // HETGPU_BACKENDS_CPU_OPTIONS_H_

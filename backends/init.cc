@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "backends/cpu/driver.h"
 #include "backends/null/driver.h"
 
 namespace hetgpu {
@@ -17,6 +18,7 @@ bool IsEnabled(const char* variable) {
 
 std::vector<std::unique_ptr<Driver>> CreateDrivers() {
   std::vector<std::unique_ptr<Driver>> drivers;
+  drivers.push_back(cpu::CreateDriver());
   if (IsEnabled("HETGPU_ENABLE_NULL")) {
     drivers.push_back(null::CreateDriver());
   }

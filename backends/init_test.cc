@@ -23,5 +23,17 @@ TEST(CreateDriversTest, NullIsListedOnlyOnRequest) {
   unsetenv("HETGPU_ENABLE_NULL");
 }
 
+TEST(CreateDriversTest, TheProcessorIsAlwaysThere) {
+  EXPECT_EQ(CountNamed("cpu"), 1);
+  for (const auto& driver : CreateDrivers()) {
+    if (driver->name() != "cpu") continue;
+    const auto devices = driver->Enumerate();
+    ASSERT_TRUE(devices.ok()) << devices.status();
+    ASSERT_EQ(devices->size(), 1u);
+    EXPECT_GT((*devices)[0].compute_units, 0u);
+    EXPECT_TRUE(driver->Open(0).ok());
+  }
+}
+
 }  // namespace
 }  // namespace hetgpu

@@ -1,6 +1,7 @@
 #include "tools/common/host_bytes.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +15,8 @@
 
 namespace hetgpu::tools {
 namespace {
+
+constexpr uint64_t kHugePage = uint64_t{2} << 20;
 
 absl::Status FileError(std::string_view what, const std::string& path) {
   return absl::NotFoundError(
@@ -67,7 +70,17 @@ absl::StatusOr<HostBytes> ReadAll(int fd, uint64_t expected,
 
 absl::StatusOr<HostBytes> HostBytes::Uninitialized(uint64_t size) {
   HostBytes result;
-  if (auto s = result.Resize(size); !s.ok()) return s;
+  if (size < kHugePage) {
+    if (auto s = result.Resize(size); !s.ok()) return s;
+    return result;
+  }
+  // A page fault per 4 KiB would cost more than the data itself.
+  const uint64_t whole = (size + kHugePage - 1) / kHugePage * kHugePage;
+  void* p = std::aligned_alloc(kHugePage, whole);
+  if (p == nullptr) return NoMemory(size);
+  (void)::madvise(p, whole, MADV_HUGEPAGE);
+  result.data_.reset(static_cast<uint8_t*>(p));
+  result.size_ = size;
   return result;
 }
 

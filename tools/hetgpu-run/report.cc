@@ -46,9 +46,9 @@ void PrintTime(const TimeReport& time) {
 }
 
 void PrintKernel(const KernelReport& kernel) {
-  std::string line = Cat("kernel ", kernel.name, ": ", kernel.explanation,
-                         "\n  ", kernel.origin, ", ready in ",
-                         kernel.prepare_ms, " ms");
+  std::string line =
+      Cat("kernel ", kernel.name, ": ", kernel.explanation, "\n  ",
+          kernel.origin, ", ready in ", kernel.prepare_ms, " ms");
   if (kernel.compile_ms > 0) {
     line += Cat(", of them ", kernel.compile_ms, " in the compiler");
   }

@@ -32,11 +32,11 @@ struct TimeReport {
 
 struct KernelReport {
   std::string name;
-  std::string explanation;  // how it runs and why
-  std::string origin;       // "compiled", "disk cache" or "memory cache"
+  std::string explanation;   // how it runs and why
+  std::string origin;        // "compiled", "disk cache" or "memory cache"
   uint64_t image_bytes = 0;  // of machine code
-  double prepare_ms = 0;    // until ready to launch
-  double compile_ms = 0;    // in the compiler, of that
+  double prepare_ms = 0;     // until ready to launch
+  double compile_ms = 0;     // in the compiler, of that
 };
 
 struct Report {

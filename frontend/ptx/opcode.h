@@ -80,10 +80,10 @@ enum class Layout : uint8_t { kNone, kRow, kCol };
 enum class Flag : uint8_t {
   kFtz, kSat, kSatfinite, kRelu, kApprox, kFull, kNoftz, kNaN, kXorsign, kAbs,
   kCc, kTo, kNc, kCacheHint, kMmio, kSync, kAligned, kTrans, kShiftamt,
-  kParity, kNoComplete, kNoInc, kExpectTx, kRead, kUnified, kUnorm, kAsync,
+  kParity, kNoComplete, kNoInc, kExpectTx, kRead, kAsync,
   kLevelL1,   // prefetch.L1
   kLevelL2,   // prefetch.L2, discard.L2, …
-  kTensormap, kPack, kSub, kSp, kPo,
+  kTensormap, kPack, kSp,
   kCount,
 };
 

@@ -70,10 +70,11 @@ struct KernelInfo {
 struct Relocation {
   uint64_t offset = 0;  // of an 8-byte slot, from the start of the segment
   // The address stored: of the segment plus `addend` when `symbol_index` names
-  // a data symbol; a function token (see hetir.func_addr) when it names a
+  // a data symbol; a function token (see hetir.function_token) when it names a
   // function.
   enum class Kind : uint8_t { kData, kFunction } kind = Kind::kData;
-  int64_t addend = 0;        // kData: byte offset into the segment
+  int64_t addend = 0;        // kData: byte offset into the segment;
+                             // kFunction: the token itself
   std::string function;      // kFunction: name
 };
 

@@ -38,11 +38,9 @@ absl::StatusOr<std::string> InitialData(const ModuleInfo& info,
                    " lies outside the module's ", data.size(),
                    " bytes of data");
     }
-    if (relocation.kind == Relocation::Kind::kFunction) {
-      return Error(HETGPU_ERROR_UNSUPPORTED, info.name, ": address of function ",
-                   relocation.function, " in an initialiser");
-    }
-    const uint64_t address = base + relocation.addend;
+    // Function tokens are the same on every device.
+    const bool function = relocation.kind == Relocation::Kind::kFunction;
+    const uint64_t address = (function ? 0 : base) + relocation.addend;
     std::memcpy(data.data() + relocation.offset, &address, sizeof(address));
   }
   return data;

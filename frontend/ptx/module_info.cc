@@ -185,6 +185,8 @@ class ModuleInfoBuilder {
       if (function != sema_.functions_by_name_.end()) {
         relocation.kind = Relocation::Kind::kFunction;
         relocation.function = symbol.symbol;
+        relocation.addend = FunctionToken(
+            module_, ResolveAlias(module_, function->second));
       } else {
         uint32_t target = sema_.variables_by_name_.at(symbol.symbol);
         relocation.addend = static_cast<int64_t>(

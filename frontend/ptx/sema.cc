@@ -61,6 +61,13 @@ uint32_t ResolveAlias(const Module& module, uint32_t function) {
   return function;
 }
 
+int64_t FunctionToken(const Module& module, uint32_t function) {
+  auto is_func = [](const Function& f) { return !f.is_entry && f.defined; };
+  if (!is_func(module.functions[function])) return 0;
+  auto begin = module.functions.begin();
+  return std::count_if(begin, begin + function + 1, is_func);
+}
+
 uint64_t DataLayout::OffsetOf(VariableId id) const {
   if (id.function == kNone) return module_offsets[id.index];
   const std::vector<uint64_t>& body = body_offsets[id.function];
@@ -214,7 +221,9 @@ void Sema::FindTaken() {
     }
   }
   SortUnique(&taken);
+  taken_.assign(module_->functions.size(), false);
   for (uint32_t index : taken) {
+    taken_[index] = true;
     const Function& function = module_->functions[index];
     uint32_t signature = SignatureOf(function.params, function.returns);
     taken_by_signature_.resize(signatures_.size());

@@ -47,6 +47,11 @@ bool IsRuntimeFunction(std::string_view name);
 // The function that runs when `function` is called: follows `.alias`.
 uint32_t ResolveAlias(const Module& module, uint32_t function);
 
+// The device-neutral pointer to a defined .func: its 1-based index among the
+// defined .func functions of the module, in order of first declaration. 0 for
+// others: the null function.
+int64_t FunctionToken(const Module& module, uint32_t function);
+
 // Facts of one body, gathered in one pass over its operands.
 struct FunctionSummary {
   std::vector<uint32_t> callees;            // direct, aliases followed
@@ -99,6 +104,8 @@ class Sema {
   const FunctionSummary& summary(uint32_t function) const {
     return summaries_[function];
   }
+  // Whether the address of `function` is taken anywhere in the module.
+  bool IsTaken(uint32_t function) const { return taken_[function]; }
   // `function` is an entry. Never fails: refusal says what is wrong.
   KernelLayout LayOutKernel(uint32_t function) const;
 
@@ -127,6 +134,7 @@ class Sema {
   std::unordered_map<std::string, uint32_t> signatures_;
   // Functions whose address is taken anywhere in the module, by signature.
   std::vector<std::vector<uint32_t>> taken_by_signature_;
+  std::vector<bool> taken_;  // per function
   DataLayout data_;
 };
 

@@ -1,0 +1,30 @@
+// What hetgpu-cc can print: one row per stage of the pipeline.
+#ifndef HETGPU_TOOLS_HETGPU_CC_STAGES_H_
+#define HETGPU_TOOLS_HETGPU_CC_STAGES_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+
+namespace hetgpu::tools {
+
+struct CompileRequest {
+  std::string path;    // of the input, for messages
+  std::string text;    // PTX, hetIR text or hetIR bytecode
+  std::string kernel;  // empty: all
+  bool locations = false;  // print the PTX place of each op
+};
+
+struct Stage {
+  std::string_view name;  // --emit=name
+  std::string_view summary;
+  absl::Status (*emit)(const CompileRequest& request, std::string* output);
+};
+
+std::span<const Stage> Stages();
+
+}  // namespace hetgpu::tools
+
+#endif  // HETGPU_TOOLS_HETGPU_CC_STAGES_H_

@@ -103,9 +103,12 @@ def HetIR_ReduxKindEnum : HetIR_Enum<"ReduxKind", "warp reduction", [
   I32EnumAttrCase<"umax", 4>, I32EnumAttrCase<"and_", 5, "and">,
   I32EnumAttrCase<"or_", 6, "or">, I32EnumAttrCase<"xor_", 7, "xor">]>;
 def HetIR_ReduxKindAttr : HetIR_EnumAttr<HetIR_ReduxKindEnum, "redux_kind">;
-def HetIR_ReduxOp : HetIR_SyncOp<"redux",
-    [AllTypesMatch<["value", "result"]>]> {
+def HetIR_ReduxOp : HetIR_SyncOp<"redux"> {
   let summary = "reduces a 32-bit value over the member lanes";
+  let description = [{
+    After SIMD-isation the value is a vector of what each lane gives and the
+    result one scalar for all.
+  }];
   let arguments = (ins HetIR_ReduxKindAttr:$kind, HetIR_I32:$value,
                        HetIR_I32:$members, Optional<HetIR_Mask>:$mask);
   let results = (outs HetIR_I32:$result);

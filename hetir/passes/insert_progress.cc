@@ -1,39 +1,106 @@
-// insert-progress: a loop may wait for another thread when each trip can
-// observe memory that others write: it holds an atomic, a load that is not
-// weak, or a weak load together with a fence. Such loops get hetir.progress at
-// the end of every block that branches back, so that a backend that runs
-// threads by turns cannot spin for ever.
+// insert-progress: a loop may wait for another thread when leaving it depends
+// on memory that others write: on the result of an atomic or of a load that is
+// not weak, or of a weak load when the loop also holds a fence. Such loops get
+// hetir.progress at the end of every block that branches back, so that a
+// backend that runs threads by turns cannot spin for ever. A sleeping loop is
+// taken at its word.
 //
 // Loops are found as strongly connected components of the control-flow graph,
 // so irreducible ones count too. Back edges are edges to a block that does not
-// come later in the block order within the component.
+// come later in the block order within the component. Dependence is followed
+// through values and through branches: where a branch depends on such memory,
+// so do the block arguments that differ by the way taken.
 #include "hetir/dialect/HetIR.h"
 #include "hetir/passes/passes.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SCCIterator.h"
 #include "mlir/IR/RegionGraphTraits.h"
 
 namespace hetgpu::hetir {
 namespace {
 
-struct Observation {
-  bool waits = false;
-  bool loads = false;
-  bool fences = false;
-};
+bool IsFence(mlir::Operation& op) { return mlir::isa<FenceOp>(op); }
 
-void Observe(mlir::Operation* op, Observation& seen) {
-  if (mlir::isa<AtomicOp, AtomicCasOp, NanosleepOp>(op)) seen.waits = true;
-  if (mlir::isa<FenceOp>(op)) seen.fences = true;
-  if (auto load = mlir::dyn_cast<LoadOp>(op)) {
-    bool private_space = load.getSpace() == Space::param ||
-                         load.getSpace() == Space::local ||
-                         load.getSpace() == Space::constant;
-    if (private_space) return;
-    seen.loads = true;
-    if (load.getOrdering() != Ordering::weak) seen.waits = true;
-  }
+// Whether the op's results are what other threads wrote.
+bool Observes(mlir::Operation& op, bool fenced) {
+  if (mlir::isa<AtomicOp, AtomicCasOp>(op)) return true;
+  auto load = mlir::dyn_cast<LoadOp>(op);
+  if (!load) return false;
+  bool private_space = load.getSpace() == Space::param ||
+                       load.getSpace() == Space::local ||
+                       load.getSpace() == Space::constant;
+  return !private_space && (fenced || load.getOrdering() != Ordering::weak);
 }
+
+// One loop: which of its values depend on memory that others write.
+class Loop {
+ public:
+  explicit Loop(const std::vector<mlir::Block*>& blocks)
+      : blocks_(blocks), inside_(blocks.begin(), blocks.end()) {
+    for (mlir::Block* block : blocks_) {
+      fenced_ |= llvm::any_of(*block, IsFence);
+    }
+    while (Propagate()) {
+    }
+  }
+
+  bool MayWait() const {
+    return llvm::any_of(blocks_, [&](mlir::Block* block) {
+      bool sleeps = llvm::any_of(*block, [](mlir::Operation& op) {
+        return mlir::isa<NanosleepOp>(op);
+      });
+      bool leaves = llvm::any_of(block->getSuccessors(), [&](mlir::Block* to) {
+        return !inside_.contains(to);
+      });
+      return sleeps || (leaves && Depends(block->getTerminator()));
+    });
+  }
+
+ private:
+  bool Depends(mlir::Operation* op) const {
+    return llvm::any_of(op->getOperands(), [&](mlir::Value value) {
+      return tainted_.contains(value);
+    });
+  }
+
+  // One round over the loop; true when something was added.
+  bool Propagate() {
+    size_t before = tainted_.size() + branches_depend_;
+    for (mlir::Block* block : blocks_) {
+      for (mlir::BlockArgument argument : block->getArguments()) {
+        if (ArgumentDepends(block, argument)) tainted_.insert(argument);
+      }
+      for (mlir::Operation& op : *block) {
+        if (!Observes(op, fenced_) && !Depends(&op)) continue;
+        tainted_.insert(op.result_begin(), op.result_end());
+        if (op.getNumSuccessors() > 1) branches_depend_ = true;
+      }
+    }
+    return tainted_.size() + branches_depend_ != before;
+  }
+
+  bool ArgumentDepends(mlir::Block* block, mlir::BlockArgument argument) const {
+    mlir::Value first;
+    bool differs = false;
+    for (auto it = block->pred_begin(); it != block->pred_end(); ++it) {
+      if (!inside_.contains(*it)) continue;
+      auto branch = mlir::cast<mlir::BranchOpInterface>((*it)->getTerminator());
+      mlir::Value value = branch.getSuccessorOperands(
+          it.getSuccessorIndex())[argument.getArgNumber()];
+      if (tainted_.contains(value)) return true;
+      if (!first) first = value;
+      differs |= value != first;
+    }
+    return differs && branches_depend_;
+  }
+
+  const std::vector<mlir::Block*>& blocks_;
+  llvm::DenseSet<mlir::Block*> inside_;
+  llvm::DenseSet<mlir::Value> tainted_;
+  bool fenced_ = false;
+  bool branches_depend_ = false;
+};
 
 struct InsertProgress
     : mlir::PassWrapper<InsertProgress, mlir::OperationPass<>> {
@@ -60,14 +127,10 @@ struct InsertProgress
 
   static void VisitLoop(const std::vector<mlir::Block*>& loop,
                         const llvm::DenseMap<mlir::Block*, unsigned>& order) {
-    Observation seen;
+    if (!Loop(loop).MayWait()) return;
     for (mlir::Block* block : loop) {
-      for (mlir::Operation& op : *block) Observe(&op, seen);
-    }
-    if (!seen.waits && !(seen.loads && seen.fences)) return;
-    for (mlir::Block* block : loop) {
-      bool branches_back = llvm::any_of(
-          block->getSuccessors(), [&](mlir::Block* successor) {
+      bool branches_back =
+          llvm::any_of(block->getSuccessors(), [&](mlir::Block* successor) {
             return llvm::is_contained(loop, successor) &&
                    order.lookup(successor) <= order.lookup(block);
           });

@@ -21,7 +21,9 @@ LogicalResult WarpVectorizer::UniformBranch(Operation* op, OpBuilder& b,
     if (region.empty()) continue;
     mlir::Block* block = new mlir::Block;
     target->push_back(block);
-    OpBuilder inner = OpBuilder::atBlockEnd(block);
+    // Not atBlockEnd(): the region has no parent yet.
+    OpBuilder inner(op->getContext());
+    inner.setInsertionPointToEnd(block);
     if (mlir::failed(ConvertBlock(region.front(), inner, mask))) {
       return mlir::failure();
     }

@@ -43,3 +43,48 @@ hetir.kernel @fenced {
 ^end:
   hetir.exit
 }
+
+// An atomic whose result does not decide when to leave cannot wait.
+// CHECK-LABEL: hetir.kernel @histogram
+// CHECK-NOT: hetir.progress
+hetir.kernel @histogram {
+  %c0 = arith.constant 0 : i64
+  %i0 = arith.constant 0 : i32
+  %i1 = arith.constant 1 : i32
+  %p = hetir.load param %c0 : (i64) -> i64
+  %n = hetir.load param %c0 {offset = 8 : i64} : (i64) -> i32
+  cf.br ^loop(%i0 : i32)
+^loop(%i: i32):
+  %old = hetir.atomic add global %p, %i1 : (i64, i32) -> i32
+  %next = arith.addi %i, %i1 : i32
+  %more = arith.cmpi ult, %next, %n : i32
+  cf.cond_br %more, ^loop(%next : i32), ^end
+^end:
+  hetir.exit
+}
+
+// A flag set on the way that an atomic chose decides through a constant.
+// CHECK-LABEL: hetir.kernel @lock
+hetir.kernel @lock {
+  %c0 = arith.constant 0 : i64
+  %free = arith.constant 0 : i32
+  %taken = arith.constant 1 : i32
+  %p = hetir.load param %c0 : (i64) -> i64
+  %no = arith.constant false
+  %yes = arith.constant true
+  cf.br ^loop(%no : i1)
+^loop(%done: i1):
+  cf.cond_br %done, ^end, ^try
+^try:
+  %old = hetir.atomic_cas global %p, %free, %taken : (i64, i32, i32) -> i32
+  %got = arith.cmpi eq, %old, %free : i32
+  cf.cond_br %got, ^inside, ^next(%no : i1)
+^inside:
+  hetir.store global %p, (%free) {ordering = #hetir.ordering<relaxed>} : i64, i32
+  cf.br ^next(%yes : i1)
+^next(%flag: i1):
+  // CHECK: hetir.progress
+  cf.br ^loop(%flag : i1)
+^end:
+  hetir.exit
+}

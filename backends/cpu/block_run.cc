@@ -10,6 +10,20 @@ namespace {
 // frames of different units lie in different cache sets.
 constexpr size_t kColorBytes = 192;
 constexpr size_t kColors = 21;
+constexpr size_t kLineBytes = 64;
+
+// Yields that a unit makes before it gives up its turn: most loops that could
+// wait for others do not, and a switch costs more than a poll.
+constexpr uint32_t kPollsPerTurn = 8;
+
+// Fetches the top of a stack that will run soon: a switch is cheap, but its
+// working set, hundreds of stacks, does not stay in the nearest cache.
+void Prefetch(const FiberContext& fiber) {
+  const char* top = static_cast<const char*>(fiber.resume_point);
+  for (size_t line = 0; line < 6; ++line) {
+    __builtin_prefetch(top + line * kLineBytes, 1);
+  }
+}
 
 }  // namespace
 
@@ -137,6 +151,7 @@ void BlockRun::SwitchToNext(bool leaving) {
     return;
   }
   if (next == running_) return;
+  if (ready_.head != kNone) Prefetch(units_[ready_.head].fiber);
   SetRunning(next);
   SwitchFiber(self, &units_[next].fiber, leaving);
 }
@@ -163,6 +178,7 @@ void BlockRun::Yield() {
       ReleaseParked(self / kWarpSize);
     }
   }
+  if (++units_[self].polls % kPollsPerTurn != 0) return;
   Append(&ready_, self);
   ++ready_count_;
   if (++idle_yields_ > ready_count_) {

@@ -63,6 +63,7 @@ class BlockRun {
     CollectiveOp collective = CollectiveOp::kSync;
     uint32_t mask = 0;
     uint32_t line = 0;
+    uint32_t polls = 0;  // calls of Yield()
     uint64_t result = 0;
   };
 

@@ -58,7 +58,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CpuDevice::Load(
       LoadedImage::Load(info.name, image);
   if (!loaded.ok()) return loaded.status();
   return std::unique_ptr<Kernel>(
-      std::make_unique<CpuKernel>(*std::move(loaded)));
+      std::make_unique<CpuKernel>(*std::move(loaded), info.local_bytes));
 }
 
 absl::StatusOr<std::unique_ptr<Queue>> CpuDevice::CreateQueue() {

@@ -13,8 +13,12 @@ namespace hetgpu::cpu {
 // A loaded image, or code of the process itself (tests).
 class CpuKernel final : public Kernel {
  public:
-  explicit CpuKernel(std::unique_ptr<LoadedImage> image)
-      : image_(std::move(image)), code_(image_->code()) {}
+  // `local_bytes`: what a thread declares; counts when the compiler does not
+  // know what its frames need.
+  CpuKernel(std::unique_ptr<LoadedImage> image, uint32_t local_bytes)
+      : image_(std::move(image)), code_(image_->code()) {
+    if (code_.stack_bytes < local_bytes) code_.stack_bytes = local_bytes;
+  }
   explicit CpuKernel(KernelCode code) : code_(std::move(code)) {}
 
   std::string Explain() const override;

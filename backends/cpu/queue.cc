@@ -88,6 +88,7 @@ bool CpuQueue::NextCommand(Command* command) {
     commands_.pop_front();
     if (command->always || error_.kind == LaunchError::Kind::kNone) {
       busy_ = true;
+      starting_ = command->kernel;
       return true;
     }
     pending_.fetch_sub(1, std::memory_order_release);
@@ -127,12 +128,16 @@ void CpuQueue::RunLaunch(const LaunchDesc& desc) {
   cpu::Launch launch(config, services_);
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (error_.kind != LaunchError::Kind::kNone) return;  // cancelled just now
+    if (error_.kind != LaunchError::Kind::kNone) {  // cancelled just now
+      starting_.clear();
+      return;
+    }
     running_ = &launch;
   }
   pool_->Run(&launch, &worker_);
   std::lock_guard<std::mutex> lock(mutex_);
   running_ = nullptr;
+  starting_.clear();
   if (launch.error().kind != LaunchError::Kind::kNone) {
     SetError(launch.error());
   }
@@ -140,8 +145,7 @@ void CpuQueue::RunLaunch(const LaunchDesc& desc) {
 
 absl::Status CpuQueue::Launch(LaunchDesc desc) {
   Command command;
-  command.is_launch = true;
-  command.kernel = desc.info->name;
+  command.kernel = desc.info->name.empty() ? "kernel" : desc.info->name;
   command.run = [this, desc = std::move(desc)] { RunLaunch(desc); };
   return Enqueue(std::move(command));
 }
@@ -218,12 +222,12 @@ void CpuQueue::Cancel() {
     SetError(std::move(error));
     return;
   }
-  const auto queued =
-      std::find_if(commands_.begin(), commands_.end(),
-                   [](const Command& command) { return command.is_launch; });
-  if (queued == commands_.end()) return;
-  error.kernel = queued->kernel;
-  SetError(std::move(error));
+  error.kernel = starting_;
+  for (const Command& command : commands_) {
+    if (!error.kernel.empty()) break;
+    error.kernel = command.kernel;
+  }
+  if (!error.kernel.empty()) SetError(std::move(error));
 }
 
 }  // namespace hetgpu::cpu

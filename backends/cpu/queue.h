@@ -42,8 +42,7 @@ class CpuQueue final : public Queue {
   struct Command {
     std::function<void()> run;
     bool always = false;  // also on a failed queue
-    bool is_launch = false;
-    std::string kernel;   // of a launch
+    std::string kernel;   // of a launch; never empty then
   };
 
   absl::Status Enqueue(Command command);
@@ -61,6 +60,7 @@ class CpuQueue final : public Queue {
   std::condition_variable idle_;
   std::deque<Command> commands_;  // guarded by mutex_, as all below
   bool busy_ = false;
+  std::string starting_;  // kernel of the launch being run, "" when none
   bool ending_ = false;
   LaunchError error_;
   cpu::Launch* running_ = nullptr;

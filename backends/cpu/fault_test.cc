@@ -188,8 +188,17 @@ HETGPU_EMITTED void SleepForever(BlockContext* b, uint32_t, uint32_t) {
   while (forever != 0) b->helpers->nanosleep(b, 1000000);
 }
 
+// ThreadSanitizer delivers asynchronous signals late, with a copy of the
+// registers: nothing then leaves a loop that calls no helper.
+#ifdef __SANITIZE_THREAD__
+constexpr bool kCanInterrupt = false;
+#else
+constexpr bool kCanInterrupt = true;
+#endif
+
 TEST_P(FaultTest, TimeoutsEndEveryKindOfLoop) {
   for (Entry entry : {Forever, SpinForever, SleepForever}) {
+    if (entry == Forever && !kCanInterrupt) continue;
     const auto start = std::chrono::steady_clock::now();
     const LaunchError error =
         device_.Run(device_.Code(entry, GetParam()),
@@ -203,6 +212,7 @@ TEST_P(FaultTest, TimeoutsEndEveryKindOfLoop) {
 
 TEST_P(FaultTest, CancelEndsTheRunningLaunchAndDropsTheQueued) {
   for (Entry entry : {Forever, SpinForever}) {
+    if (entry == Forever && !kCanInterrupt) continue;
     uint32_t touched = 0;
     device_.Start(device_.Code(entry, GetParam()), {{100, 1, 1}, {64, 1, 1}},
                   0);
@@ -218,7 +228,8 @@ TEST_P(FaultTest, CancelEndsTheRunningLaunchAndDropsTheQueued) {
 }
 
 TEST_P(FaultTest, AFaultStopsTheOtherWorkersOfItsLaunch) {
-  // Block 37 fails while the others of its launch never end.
+  if (!kCanInterrupt) GTEST_SKIP() << "needs asynchronous signals";
+  // Block 0 never ends; the others fail.
   struct Entries {
     HETGPU_EMITTED static void Run(BlockContext* b, uint32_t, uint32_t) {
       volatile uint32_t forever = 1;

@@ -43,6 +43,11 @@ Launch::Launch(const LaunchConfig& config, const LaunchServices& services)
   std::memcpy(params_, config.params.data(), config.params.size());
 }
 
+Launch::~Launch() {
+  // A Cancel() that came too late to matter has told the watchdog all the same.
+  if (services_.watchdog != nullptr) services_.watchdog->Forget(this);
+}
+
 uint64_t Launch::ChunkSize(uint64_t remaining) const {
   if (code().needs_fibers) return 1;
   return std::clamp<uint64_t>(remaining / (kChunksPerWorker * config_.workers),

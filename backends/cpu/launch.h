@@ -41,6 +41,7 @@ struct LaunchConfig {
 class Launch {
  public:
   Launch(const LaunchConfig& config, const LaunchServices& services);
+  ~Launch();
   Launch(const Launch&) = delete;
   Launch& operator=(const Launch&) = delete;
 

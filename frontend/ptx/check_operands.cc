@@ -176,7 +176,8 @@ class OperandChecker {
     uint64_t bits = 0;
     std::string why;
     Number number{operand.number, false, static_cast<uint64_t>(operand.value)};
-    return ConvertImmediate(number, type, &bits, &why) || Fail(why);
+    return ConvertImmediate(number, type, &bits, &why) ||
+           Fail(Cat("does not fit: ", why));
   }
 
   void ApplyChildren(const OperandRule& rule, const Operand& list) {

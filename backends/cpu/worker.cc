@@ -209,6 +209,10 @@ LaunchError Worker::FaultError() const {
   }
   LaunchError error = Place(kind, 0, fault_.line);
   error.address = fault_.address;
+  if (launch_->code().lanes_per_unit != 1) {
+    if (!detail.empty()) detail += "; ";
+    detail += "in the warp that starts with this thread";
+  }
   error.detail = std::move(detail);
   return error;
 }

@@ -127,7 +127,8 @@ class Queue {
   // Waits for all queued work. On a failed launch: Aborted status whose text is
   // Describe(error), and *error filled when not null.
   virtual absl::Status Synchronize(LaunchError* error) = 0;
-  // Stops the running launch (error kCancelled) and drops queued ones.
+  // Stops the running launch and drops queued commands; error kCancelled when a
+  // launch was among them.
   virtual void Cancel() = 0;
 };
 

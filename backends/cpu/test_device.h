@@ -19,8 +19,11 @@
   __attribute__((section("hetgpu_emitted"), noinline, \
                  no_sanitize("address", "undefined", "thread")))
 
-extern "C" const char __start_hetgpu_emitted[];
-extern "C" const char __stop_hetgpu_emitted[];
+// Bounds of the section; null in a test without such functions.
+extern "C" {
+extern const char __start_hetgpu_emitted[] __attribute__((weak));
+extern const char __stop_hetgpu_emitted[] __attribute__((weak));
+}
 
 namespace hetgpu::cpu {
 

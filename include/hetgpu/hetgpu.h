@@ -538,7 +538,7 @@ HETGPU_API hetgpuResult hetgpuStreamSynchronize(hetgpuStream stream);
 /* SUCCESS when all is done, NOT_READY while not, or the failure. */
 HETGPU_API hetgpuResult hetgpuStreamQuery(hetgpuStream stream);
 /* Stops the running launch and drops what is queued; the next synchronising
- * call returns LAUNCH_CANCELLED if a launch was stopped. Does not wait. */
+ * call returns LAUNCH_CANCELLED if a launch was among it. Does not wait. */
 HETGPU_API hetgpuResult hetgpuStreamCancel(hetgpuStream stream);
 /* Later work on `stream` waits until `event`, as last recorded, is reached. An
  * event never recorded does not hold anything up. */

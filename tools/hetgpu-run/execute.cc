@@ -106,6 +106,11 @@ absl::Status Execute(const Job& job, const ExecuteOptions& options,
   }
   const uint64_t rounds = 1 + options.time_runs.value_or(0);
   progress->launches_total = CountLaunches(job.steps) * rounds;
+  // After a failure copies may be in flight still that read host memory.
+  absl::Cleanup quiesce = [session] {
+    (void)hetgpuStreamCancel(session->stream());
+    (void)hetgpuStreamSynchronize(session->stream());
+  };
   watcher->SetStream(session->stream());
   // The stream dies with the session, perhaps before the watcher.
   absl::Cleanup forget = [watcher] { watcher->SetStream(nullptr); };

@@ -8,6 +8,7 @@
 #include "tools/common/exit_code.h"
 #include "tools/common/host_bytes.h"
 #include "tools/common/status_macros.h"
+#include "tools/common/text.h"
 #include "tools/hetgpu-run/execute.h"
 #include "tools/hetgpu-run/list.h"
 #include "tools/hetgpu-run/options.h"
@@ -51,6 +52,16 @@ absl::Status List(const Options& options) {
   return status;
 }
 
+// Names the plan where the place is inside of it. What is wrong there is a bad
+// input file, not a wrong command line.
+absl::Status InPlan(const std::string& plan, const absl::Status& status) {
+  const bool placed = ToStd(status.message()).starts_with("$");
+  const bool wrong = absl::IsInvalidArgument(status);
+  if (!placed && !wrong) return status;
+  const absl::Status annotated = Annotate(status, plan);
+  return wrong ? absl::DataLossError(annotated.message()) : annotated;
+}
+
 absl::Status RunJob(const Options& options, Report* report) {
   ASSIGN_OR_RETURN(const Job job, MakeJob(options));
   if (!job.description.empty() && !options.json) {
@@ -64,11 +75,7 @@ absl::Status RunJob(const Options& options, Report* report) {
   const absl::Status status =
       Execute(job, {options.time_runs, options.debug_kernel}, &session,
               &watcher, &progress, report);
-  // What is wrong inside a plan is a bad input file, not a wrong command line.
-  if (!options.plan.empty() && absl::IsInvalidArgument(status)) {
-    return absl::DataLossError(Annotate(status, options.plan).message());
-  }
-  return status;
+  return options.plan.empty() ? status : InPlan(options.plan, status);
 }
 
 absl::Status Run(const Options& options) {

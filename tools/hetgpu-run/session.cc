@@ -44,8 +44,14 @@ absl::Status Session::Open(const Config& config) {
 
 absl::Status Session::LoadModule(std::string_view text,
                                  const std::string& name) {
-  return ToStatus(hetgpuModuleLoadData(context(), text.data(), text.size(),
-                                       name.c_str(), &module_));
+  if (text.empty()) {
+    return absl::DataLossError(Cat("'", name, "' is empty"));
+  }
+  const absl::Status status = ToStatus(hetgpuModuleLoadData(
+      context(), text.data(), text.size(), name.c_str(), &module_));
+  // A module that this build does not take is a bad file, not a failed launch.
+  if (absl::IsAborted(status)) return absl::DataLossError(status.message());
+  return status;
 }
 
 absl::StatusOr<const Kernel*> Session::FindKernel(const std::string& name) {

@@ -2,8 +2,9 @@
 
 #include <utility>
 
+#include "frontend/ptx/parser.h"
+#include "frontend/ptx/sema.h"
 #include "runtime/text.h"
-
 
 namespace hetgpu::runtime {
 namespace {
@@ -24,8 +25,9 @@ absl::StatusOr<ModuleInfo> ReadModuleInfo(std::string_view bytes,
     return absl::UnimplementedError(
         Cat(name, ": hetIR containers are not in this build"));
   }
-  return absl::UnimplementedError(
-      Cat(name, ": PTX text is not in this build"));
+  auto module = ptx::Parse(bytes, name);
+  if (!module.ok()) return module.status();
+  return ptx::BuildModuleInfo(**module);
 }
 
 void OverrideModuleReader(ModuleReader reader) {

@@ -212,21 +212,31 @@ absl::Status CpuQueue::Synchronize(LaunchError* error) {
   return status;
 }
 
+// Drops all that waits but records; returns the kernel of the first launch
+// among it, or "".
+std::string CpuQueue::DropQueued() {
+  std::string kernel;
+  std::deque<Command> kept;
+  for (Command& command : commands_) {
+    if (kernel.empty()) kernel = command.kernel;
+    if (command.always) {
+      kept.push_back(std::move(command));
+    } else {
+      pending_.fetch_sub(1, std::memory_order_release);
+    }
+  }
+  commands_ = std::move(kept);
+  if (commands_.empty() && !busy_) idle_.notify_all();
+  return kernel;
+}
+
 void CpuQueue::Cancel() {
   LaunchError error;
   error.kind = LaunchError::Kind::kCancelled;
   std::lock_guard<std::mutex> lock(mutex_);
-  if (running_ != nullptr) {
-    running_->Fail(error);
-    error.kernel = running_->code().name;
-    SetError(std::move(error));
-    return;
-  }
-  error.kernel = starting_;
-  for (const Command& command : commands_) {
-    if (!error.kernel.empty()) break;
-    error.kernel = command.kernel;
-  }
+  const std::string dropped = DropQueued();
+  error.kernel = starting_.empty() ? dropped : starting_;
+  if (running_ != nullptr) running_->Fail(error);
   if (!error.kernel.empty()) SetError(std::move(error));
 }
 

@@ -49,7 +49,9 @@ class CpuQueue final : public Queue {
   void Serve();
   bool NextCommand(Command* command);
   void RunLaunch(const LaunchDesc& desc);
-  void SetError(LaunchError error);  // the first stays; needs mutex_
+  // These need mutex_. The first error stays.
+  void SetError(LaunchError error);
+  std::string DropQueued();
 
   WorkerPool* const pool_;
   const LaunchServices services_;

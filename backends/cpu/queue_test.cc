@@ -123,17 +123,31 @@ TEST_F(QueueTest, AFailureSkipsWhatFollowsUntilItIsReportedOnce) {
   EXPECT_EQ(word, 32u);
 }
 
-TEST_F(QueueTest, CancelDropsQueuedLaunchesAndNothingElseWhenIdle) {
+TEST_F(QueueTest, CancelDropsWhatIsQueued) {
   device_.queue().Cancel();
   EXPECT_TRUE(device_.queue().Synchronize(nullptr).ok());
   std::atomic<bool> open{false};
+  bool ran = false;
   uint32_t word = 0;
-  ASSERT_TRUE(device_.queue().HostFunction([&] {
-    while (!open) std::this_thread::yield();
-  }).ok());
-  device_.Start(device_.Code(Increment, false), {}, Flag{&word});
+  const auto block = [&] {
+    open = false;
+    ASSERT_TRUE(device_.queue().HostFunction([&] {
+      while (!open) std::this_thread::yield();
+    }).ok());
+    ASSERT_TRUE(device_.queue().HostFunction([&] { ran = true; }).ok());
+  };
+  block();  // no launch among it: no error
   device_.queue().Cancel();
   open = true;
+  EXPECT_TRUE(device_.queue().Synchronize(nullptr).ok());
+  auto event = NewEvent();
+  block();
+  device_.Start(device_.Code(Increment, false), {}, Flag{&word});
+  ASSERT_TRUE(device_.queue().Record(event.get()).ok());
+  device_.queue().Cancel();
+  open = true;
+  EXPECT_TRUE(event->Wait().ok());
+  EXPECT_FALSE(ran);
   const LaunchError error = device_.Finish();
   EXPECT_EQ(error.kind, Kind::kCancelled);
   EXPECT_EQ(error.kernel, "kernel");

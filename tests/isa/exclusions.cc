@@ -11,8 +11,8 @@ namespace {
 bool Glob(absl::string_view pattern, absl::string_view text) {
   if (pattern.empty()) return text.empty();
   if (pattern[0] != '*') {
-    return !text.empty() && text[0] == pattern[0] &&
-           Glob(pattern.substr(1), text.substr(1));
+    bool same = !text.empty() && (pattern[0] == '?' || text[0] == pattern[0]);
+    return same && Glob(pattern.substr(1), text.substr(1));
   }
   for (size_t skip = 0; skip <= text.size(); ++skip) {
     if (Glob(pattern.substr(1), text.substr(skip))) return true;

@@ -15,7 +15,7 @@ namespace hetgpu::isa {
 
 struct Exclusion {
   std::string backend;  // "*" for all
-  std::string pattern;  // of run-file stems; '*' stands for any characters
+  std::string pattern;  // of run-file stems; '*' any characters, '?' one
   std::string reason;
 };
 

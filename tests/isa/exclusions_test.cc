@@ -11,7 +11,8 @@ TEST(Exclusions, FirstMatchingLineApplies) {
       "# comment\n"
       "cpu mma.* no matrix unit\n"
       "* *.b128 wide words\n"
-      "cuda mma.sync* never\n",
+      "cuda mma.sync* never\n"
+      "* *.?4.* nibbles\n",
       "x");
   ASSERT_TRUE(exclusions.ok()) << exclusions.status();
   EXPECT_EQ(FindExclusion(*exclusions, "cpu", "mma.sync.x")->reason,
@@ -22,6 +23,8 @@ TEST(Exclusions, FirstMatchingLineApplies) {
             "wide words");
   EXPECT_EQ(FindExclusion(*exclusions, "hip", "ld.b128+x"), nullptr);
   EXPECT_EQ(FindExclusion(*exclusions, "hip", "mma.sync.x"), nullptr);
+  EXPECT_EQ(FindExclusion(*exclusions, "hip", "a.u4.b")->reason, "nibbles");
+  EXPECT_EQ(FindExclusion(*exclusions, "hip", "a.4.b"), nullptr);
 }
 
 TEST(Exclusions, NeedAReason) {

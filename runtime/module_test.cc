@@ -28,6 +28,12 @@ TEST(InitialDataTest, InitialisersThenZeroesThenRelocations) {
   EXPECT_EQ(SlotAt(*data, 24), 0u);
 }
 
+TEST(InitialDataTest, FunctionTokensAreStoredAsTheyAre) {
+  ModuleInfo module = FakeModule();
+  module.relocations[0].kind = Relocation::Kind::kFunction;
+  EXPECT_EQ(SlotAt(*InitialData(module, 0x10000), 16), 4u);
+}
+
 TEST(InitialDataTest, RelocationOutsideTheSegmentIsRefused) {
   for (const uint64_t offset : {uint64_t{25}, uint64_t{32}, UINT64_MAX - 3}) {
     ModuleInfo module = FakeModule();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -30,9 +31,14 @@ uint32_t AllowedCores() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
+// Of the machine, or of the container when that is less.
 uint64_t PhysicalMemory() {
   const uint64_t pages = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES));
-  return pages * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
+  const uint64_t bytes =
+      pages * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
+  uint64_t allowed = 0;
+  std::ifstream limit("/sys/fs/cgroup/memory.max");
+  return limit >> allowed && allowed > 0 ? std::min(bytes, allowed) : bytes;
 }
 
 uint32_t ShiftOf(char suffix) {

@@ -21,9 +21,11 @@ namespace {
 constexpr size_t kStraightStackBytes = 8u << 20;
 constexpr size_t kSignalStackBytes = 64u << 10;
 constexpr size_t kMaxUnflushed = 16u << 10;
-// Threads of blocks in flight per worker, and blocks: what a GPU would keep
-// resident, within the system's limit on mappings.
-constexpr uint32_t kMaxResidentThreads = 4096;
+// Units of blocks in flight, of all workers together and of one at least, and
+// blocks of one: what a GPU would keep resident, within the system's limit on
+// mappings.
+constexpr uint32_t kResidentUnits = 24576;
+constexpr uint32_t kMinResidentUnits = 2048;
 constexpr uint32_t kMaxResidentBlocks = 64;
 // Rounds over stalled blocks before another block is started.
 constexpr uint32_t kPatience = 4;
@@ -315,8 +317,9 @@ void Worker::RunStraight() {
 // ---- Fiber code -------------------------------------------------------------
 
 uint32_t Worker::ResidentLimit() const {
-  return std::clamp(kMaxResidentThreads / launch_->unit_count(), 2u,
-                    kMaxResidentBlocks);
+  const uint32_t units = std::max(kResidentUnits / launch_->config().workers,
+                                  kMinResidentUnits);
+  return std::clamp(units / launch_->unit_count(), 2u, kMaxResidentBlocks);
 }
 
 BlockRun* Worker::NewRun() {

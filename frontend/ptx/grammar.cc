@@ -213,6 +213,10 @@ std::string ExpandClasses(const Form& form) {
   for (const Row& row : it->second) {
     if (&grammar.forms[row.form] != &form) continue;
     for (const ModifierSlot& slot : row.slots) {
+      if (slot.is_wgmma_shape) {
+        out += Cat(out.empty() ? "" : "; ",
+                   ".wgshape = .m64n8k8 … .m64n256k256");
+      }
       if (!slot.is_class) continue;
       out += Cat(out.empty() ? "" : "; ", ".", slot.name, " =");
       for (std::string_view word : slot.words) out += Cat(" .", word);

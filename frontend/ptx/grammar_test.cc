@@ -52,8 +52,6 @@ TEST(GrammarTest, EveryRowMatchesItsOwnSpelling) {
       if (place != opcode.npos) opcode.replace(place, name.size(), word);
       at = end + 2;
     }
-    size_t shape = opcode.find(".wgshape");
-    if (shape != opcode.npos) opcode.replace(shape, 8, ".m64n8k16");
     std::vector<Candidate> candidates;
     absl::Status status = ResolveOpcode(opcode, kNewest, &candidates);
     EXPECT_TRUE(status.ok()) << form.syntax << ": " << status;

@@ -1,5 +1,7 @@
 #include "tools/hetgpu-run/plan.h"
 
+#include <filesystem>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -65,6 +67,24 @@ TEST(Plan, ReadsEveryForm) {
   EXPECT_EQ(job->outputs[0].file, "dir/o.npy");
   EXPECT_TRUE(job->outputs[0].check->tolerance.bits);
   EXPECT_EQ(job->outputs[1].symbol, "g");
+}
+
+TEST(Plan, EveryExampleIsRead) {
+  size_t count = 0;
+  const std::filesystem::path folder = HETGPU_SOURCE_DIR "/examples";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string path = entry.path();
+    if (!path.ends_with(".plan.json")) continue;
+    ++count;
+    const auto job = ReadPlan(path);
+    EXPECT_TRUE(job.ok()) << job.status();
+  }
+  EXPECT_GT(count, 20u);
+}
+
+TEST(Plan, ErrorsNameTheFile) {
+  const auto job = ReadPlan("/does/not/exist.json");
+  EXPECT_EQ(job.status().code(), absl::StatusCode::kNotFound);
 }
 
 struct BadPlan {

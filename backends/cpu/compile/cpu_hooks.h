@@ -1,0 +1,80 @@
+// The CPU's side of emission (llvm_ir/target_hooks.h).
+//
+// Every function has hidden arguments: the BlockContext, the thread's index
+// (tid x, y, z) and the unit's number. With 32 lanes the index is three
+// vectors, and collectives are computed in registers instead of by helpers.
+#ifndef HETGPU_BACKENDS_CPU_COMPILE_CPU_HOOKS_H_
+#define HETGPU_BACKENDS_CPU_COMPILE_CPU_HOOKS_H_
+
+#include "backends/cpu/compile/block_context.h"
+#include "backends/llvm_ir/target_hooks.h"
+
+namespace hetgpu::cpu {
+
+struct HiddenArguments {
+  enum : unsigned { kBlock, kTidX, kTidY, kTidZ, kUnit, kCount };
+};
+
+struct CpuForm {
+  unsigned lanes = 1;        // 1 or 32
+  uint64_t param_bytes = 0;  // of the kernel's parameter block
+  bool avx512 = false;
+};
+
+class CpuHooks : public llvm_ir::TargetHooks {
+ public:
+  explicit CpuHooks(const CpuForm& form)
+      : lanes_(form.lanes),
+        param_bytes_(form.param_bytes),
+        avx512_(form.avx512) {}
+
+  bool avx512() const { return avx512_; }
+
+  std::vector<llvm::Type*> HiddenParameters(
+      llvm::LLVMContext& context) override;
+  void DecorateFunction(llvm::Function& function) override;
+  llvm::Value* SpaceBase(llvm_ir::Emitter& e, hetir::Space space) override;
+  unsigned AddressSpaceOf(hetir::Space) override { return 0; }
+  uint64_t BaseAlignment(hetir::Space space) override;
+  llvm::Value* DataAddress(llvm_ir::Emitter& e,
+                           hetir::DataAddressOp op) override;
+  llvm::Value* SharedAddress(llvm_ir::Emitter& e,
+                             hetir::SharedAddressOp op) override;
+  llvm::Value* ToGeneric(llvm_ir::Emitter& e, hetir::ToGenericOp op) override;
+  llvm::Value* FromGeneric(llvm_ir::Emitter& e,
+                           hetir::FromGenericOp op) override;
+  llvm::Value* IsSpace(llvm_ir::Emitter& e, hetir::IsSpaceOp op) override;
+  llvm::Value* SpecialRegister(llvm_ir::Emitter& e,
+                               hetir::SpecialRegisterOp op) override;
+  llvm::Value* Timer(llvm_ir::Emitter& e, hetir::TimerOp op) override;
+  void EndWithTrap(llvm_ir::Emitter& e, llvm_ir::Trap kind,
+                   llvm::Value* lane) override;
+  void EndThread(llvm_ir::Emitter& e) override;
+  absl::Status EmitSync(llvm_ir::Emitter& e, mlir::Operation* op) override;
+  absl::Status EmitService(llvm_ir::Emitter& e, mlir::Operation* op) override;
+  absl::StatusOr<llvm::Value*> DirectedF64(
+      llvm_ir::Emitter& e, mlir::Operation* op, hetir::Rounding rounding,
+      llvm::ArrayRef<llvm::Value*> arguments) override;
+
+  static llvm::Value* Block(llvm_ir::Emitter& e);
+  static llvm::Value* Unit(llvm_ir::Emitter& e);
+
+ private:
+  llvm::Value* ThreadRegister(llvm_ir::Emitter& e, hetir::SpecialRegister reg);
+
+  unsigned lanes_;
+  uint64_t param_bytes_;
+  bool avx512_;
+};
+
+// Sync ops of a thread: calls of helpers that switch fibers (thread_sync.cc).
+absl::Status EmitThreadSync(llvm_ir::Emitter& e, mlir::Operation* op);
+// Sync ops of a warp: vector code; only barriers call (warp_sync.cc).
+absl::Status EmitWarpSync(llvm_ir::Emitter& e, mlir::Operation* op);
+
+// Lane numbers 0 … 31.
+llvm::Value* LaneNumbers(llvm_ir::Emitter& e);
+
+}  // namespace hetgpu::cpu
+
+#endif  // HETGPU_BACKENDS_CPU_COMPILE_CPU_HOOKS_H_

@@ -1,0 +1,201 @@
+#include "backends/cpu/compile/entry.h"
+
+#include "backends/cpu/compile/block_context.h"
+#include "backends/llvm_ir/ir_util.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Module.h"
+
+namespace hetgpu::cpu {
+namespace {
+
+using llvm_ir::Binary;
+using llvm_ir::Ir;
+
+class EntryBuilder {
+ public:
+  EntryBuilder(llvm::Function* kernel, llvm::Function* entry)
+      : kernel_(kernel),
+        entry_(entry),
+        ir_(entry->getContext()),
+        i32_(ir_.getInt32Ty()),
+        block_(entry->getArg(0)),
+        first_(entry->getArg(1)),
+        count_(entry->getArg(2)) {
+    ir_.SetInsertPoint(NewBlock());
+    if (llvm::DISubprogram* scope = entry->getSubprogram()) {
+      ir_.SetCurrentDebugLocation(
+          llvm::DILocation::get(entry->getContext(), 0, 0, scope));
+    }
+    size_x_ = Size(0);
+    size_y_ = Size(1);
+  }
+
+  void RunOneThread() {
+    Call(Divide(first_), first_);
+    ir_.CreateRetVoid();
+  }
+
+  // for (row starts at `unit`) for (x…) body(x, y, z)
+  void RunThreads() {
+    Index start = Divide(first_);
+    llvm::Value* end = ir_.CreateAdd(first_, count_);
+    llvm::BasicBlock* before = ir_.GetInsertBlock();
+    llvm::BasicBlock* row = NewBlock();
+    llvm::BasicBlock* thread = NewBlock();
+    llvm::BasicBlock* row_end = NewBlock();
+    llvm::BasicBlock* done = NewBlock();
+    ir_.CreateCondBr(ir_.CreateICmpEQ(count_, ir_.getInt32(0)), done, row);
+
+    ir_.SetInsertPoint(row);
+    llvm::PHINode* unit = ir_.CreatePHI(i32_, 2);
+    llvm::PHINode* x = ir_.CreatePHI(i32_, 2);
+    llvm::PHINode* y = ir_.CreatePHI(i32_, 2);
+    llvm::PHINode* z = ir_.CreatePHI(i32_, 2);
+    unit->addIncoming(first_, before);
+    x->addIncoming(start.x, before);
+    y->addIncoming(start.y, before);
+    z->addIncoming(start.z, before);
+    llvm::Value* length =
+        Binary(ir_, llvm::Intrinsic::umin, ir_.CreateSub(size_x_, x),
+               ir_.CreateSub(end, unit));
+    ir_.CreateBr(thread);
+
+    ir_.SetInsertPoint(thread);
+    llvm::PHINode* i = ir_.CreatePHI(i32_, 2);
+    i->addIncoming(ir_.getInt32(0), row);
+    Call({ir_.CreateAdd(x, i), y, z}, ir_.CreateAdd(unit, i));
+    llvm::Value* next = ir_.CreateAdd(i, ir_.getInt32(1));
+    i->addIncoming(next, ir_.GetInsertBlock());
+    ir_.CreateCondBr(ir_.CreateICmpULT(next, length), thread, row_end);
+
+    ir_.SetInsertPoint(row_end);
+    llvm::Value* next_unit = ir_.CreateAdd(unit, length);
+    llvm::Value* next_y = ir_.CreateAdd(y, ir_.getInt32(1));
+    llvm::Value* wrap = ir_.CreateICmpEQ(next_y, size_y_);
+    unit->addIncoming(next_unit, row_end);
+    x->addIncoming(ir_.getInt32(0), row_end);
+    y->addIncoming(ir_.CreateSelect(wrap, ir_.getInt32(0), next_y), row_end);
+    z->addIncoming(ir_.CreateAdd(z, ir_.CreateZExt(wrap, i32_)), row_end);
+    ir_.CreateCondBr(ir_.CreateICmpULT(next_unit, end), row, done);
+    ir_.SetInsertPoint(done);
+    ir_.CreateRetVoid();
+  }
+
+  void RunWarps() {
+    llvm::Value* end = ir_.CreateAdd(first_, count_);
+    // Threads are fewer than 2^10 (plus a warp's tail): a quotient by n is
+    // then exact as a product with ceil(2^20 / n).
+    llvm::Value* inverse_x = Inverse(size_x_);
+    llvm::Value* inverse_y = Inverse(size_y_);
+    llvm::BasicBlock* before = ir_.GetInsertBlock();
+    llvm::BasicBlock* warp = NewBlock();
+    llvm::BasicBlock* done = NewBlock();
+    ir_.CreateCondBr(ir_.CreateICmpEQ(count_, ir_.getInt32(0)), done, warp);
+    ir_.SetInsertPoint(warp);
+    llvm::PHINode* unit = ir_.CreatePHI(i32_, 2);
+    unit->addIncoming(first_, before);
+    llvm::SmallVector<uint32_t> lanes;
+    for (uint32_t lane = 0; lane < kWarpSize; ++lane) lanes.push_back(lane);
+    llvm::Value* thread = ir_.CreateAdd(
+        Splat(ir_.CreateShl(unit, 5)),
+        llvm::ConstantDataVector::get(entry_->getContext(), lanes));
+    llvm::Value* row = Quotient(thread, inverse_x);
+    llvm::Value* plane = Quotient(row, inverse_y);
+    llvm::Value* x =
+        ir_.CreateSub(thread, ir_.CreateMul(row, Splat(size_x_)));
+    llvm::Value* y = ir_.CreateSub(row, ir_.CreateMul(plane, Splat(size_y_)));
+    Call({x, y, plane}, unit);
+    llvm::Value* next = ir_.CreateAdd(unit, ir_.getInt32(1));
+    unit->addIncoming(next, ir_.GetInsertBlock());
+    ir_.CreateCondBr(ir_.CreateICmpULT(next, end), warp, done);
+    ir_.SetInsertPoint(done);
+    ir_.CreateRetVoid();
+  }
+
+ private:
+  struct Index {
+    llvm::Value* x;
+    llvm::Value* y;
+    llvm::Value* z;
+  };
+
+  llvm::BasicBlock* NewBlock() {
+    return llvm::BasicBlock::Create(entry_->getContext(), "", entry_);
+  }
+  llvm::Value* Size(unsigned axis) {
+    return LoadField(ir_, block_,
+                     offsetof(BlockContext, ntid) + axis * sizeof(uint32_t),
+                     i32_);
+  }
+  llvm::Value* Splat(llvm::Value* value) {
+    return ir_.CreateVectorSplat(kWarpSize, value);
+  }
+  // Sizes are at least one.
+  Index Divide(llvm::Value* unit) {
+    llvm::Value* row = ir_.CreateUDiv(unit, size_x_);
+    return {ir_.CreateURem(unit, size_x_), ir_.CreateURem(row, size_y_),
+            ir_.CreateUDiv(row, size_y_)};
+  }
+  llvm::Value* Inverse(llvm::Value* n) {
+    llvm::Value* up = ir_.CreateAdd(ir_.getInt32((1u << 20) - 1), n);
+    return Splat(ir_.CreateUDiv(up, n));
+  }
+  llvm::Value* Quotient(llvm::Value* n, llvm::Value* inverse) {
+    return ir_.CreateLShr(ir_.CreateMul(n, inverse), 20);
+  }
+  void Call(Index index, llvm::Value* unit) {
+    StoreCurrentUnit(ir_, block_, unit);
+    llvm::CallInst* call = ir_.CreateCall(
+        kernel_, {block_, index.x, index.y, index.z, unit});
+    call->addFnAttr(llvm::Attribute::AlwaysInline);
+  }
+
+  llvm::Function* kernel_;
+  llvm::Function* entry_;
+  Ir ir_;
+  llvm::Type* i32_;
+  llvm::Value* block_;
+  llvm::Value* first_;
+  llvm::Value* count_;
+  llvm::Value* size_x_;
+  llvm::Value* size_y_;
+};
+
+}  // namespace
+
+llvm::Function* BuildEntry(llvm::Function* kernel, unsigned lanes,
+                           bool needs_fibers) {
+  llvm::Module* module = kernel->getParent();
+  llvm::LLVMContext& context = module->getContext();
+  llvm::Type* i32 = llvm::Type::getInt32Ty(context);
+  auto* type = llvm::FunctionType::get(
+      llvm::Type::getVoidTy(context),
+      {llvm::PointerType::getUnqual(context), i32, i32}, false);
+  auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
+                                       kEntryName, *module);
+  entry->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  entry->setDSOLocal(true);
+  entry->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::AttrBuilder block_attributes(
+      context, kernel->getAttributes().getParamAttrs(0));
+  entry->getArg(0)->addAttrs(block_attributes);
+  if (llvm::DISubprogram* scope = kernel->getSubprogram()) {
+    auto* own = llvm::DISubprogram::getDistinct(
+        context, scope->getScope(), kEntryName, kEntryName, scope->getFile(),
+        scope->getLine(), scope->getType(), scope->getScopeLine(), nullptr, 0,
+        0, llvm::DINode::FlagZero, llvm::DISubprogram::SPFlagDefinition,
+        scope->getUnit());
+    entry->setSubprogram(own);
+  }
+  EntryBuilder builder(kernel, entry);
+  if (lanes != 1) {
+    builder.RunWarps();
+  } else if (needs_fibers) {
+    builder.RunOneThread();
+  } else {
+    builder.RunThreads();
+  }
+  return entry;
+}
+
+}  // namespace hetgpu::cpu

@@ -1,0 +1,129 @@
+#include "backends/cpu/compile/hetir_passes.h"
+
+#include "backends/cpu/compile/mode.h"
+#include "hetir/passes/passes.h"
+#include "llvm/Support/raw_ostream.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace hetgpu::cpu {
+namespace {
+
+// Runs passes with diagnostics collected; the text is empty on success.
+std::string RunPasses(mlir::ModuleOp module, mlir::PassManager& passes) {
+  std::string text;
+  mlir::ScopedDiagnosticHandler handler(
+      module.getContext(), [&](mlir::Diagnostic& diagnostic) {
+        if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error) {
+          return;
+        }
+        llvm::raw_string_ostream out(text);
+        if (!text.empty()) out << "; ";
+        auto place = mlir::dyn_cast<mlir::FileLineColLoc>(
+            diagnostic.getLocation());
+        if (place) out << "line " << place.getLine() << ": ";
+        out << diagnostic.str();
+      });
+  if (mlir::succeeded(passes.run(module))) return "";
+  return text.empty() ? "a pass failed" : text;
+}
+
+absl::Status Prepare(mlir::ModuleOp module) {
+  mlir::PassManager passes(module.getContext());
+  passes.addPass(mlir::createCanonicalizerPass());
+  passes.addPass(mlir::createCSEPass());
+  passes.addPass(hetir::CreateRecoverPointersPass());
+  passes.addPass(hetir::CreateInsertProgressPass());
+  std::string error = RunPasses(module, passes);
+  if (error.empty()) return absl::OkStatus();
+  return absl::InternalError("cpu: hetIR passes: " + error);
+}
+
+std::string MakeWarps(mlir::ModuleOp module) {
+  mlir::PassManager passes(module.getContext());
+  passes.addPass(hetir::CreateLiftToScfPass());
+  passes.addPass(hetir::CreateSimtToSimdPass());
+  passes.addPass(mlir::createCanonicalizerPass());
+  passes.addPass(mlir::createCSEPass());
+  return RunPasses(module, passes);
+}
+
+absl::Status Flatten(mlir::ModuleOp module) {
+  mlir::PassManager passes(module.getContext());
+  passes.addPass(mlir::createConvertSCFToCFPass());
+  std::string error = RunPasses(module, passes);
+  if (error.empty()) return absl::OkStatus();
+  return absl::InternalError("cpu: hetIR passes: " + error);
+}
+
+hetir::KernelOp FindKernel(mlir::ModuleOp module, const std::string& name) {
+  return mlir::SymbolTable(module).lookup<hetir::KernelOp>(name);
+}
+
+// Replaces the body of `module` by that of `other`.
+void TakeBody(mlir::ModuleOp module, mlir::ModuleOp other) {
+  module.getBodyRegion().takeBody(other.getBodyRegion());
+}
+
+// Empty on success, else why warps are not possible.
+std::string TryWarps(mlir::ModuleOp module, const CompileOptions& options,
+                     Plan& plan) {
+  mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
+  std::string reason = MakeWarps(*copy);
+  if (!reason.empty()) return reason;
+  plan.lanes = 32;
+  plan.needs_fibers = WarpsWait(FindKernel(*copy, options.kernel));
+  TakeBody(module, *copy);
+  return "";
+}
+
+}  // namespace
+
+absl::StatusOr<Plan> RunHetirPasses(mlir::ModuleOp module,
+                                    const CompileOptions& options) {
+  if (!FindKernel(module, options.kernel)) {
+    return absl::NotFoundError("cpu: no kernel named " + options.kernel);
+  }
+  absl::StatusOr<Mode> mode = ParseMode(options.mode);
+  if (!mode.ok()) return mode.status();
+  absl::Status status = Prepare(module);
+  if (!status.ok()) return status;
+
+  Plan plan;
+  std::string not_simd;
+  if (*mode == Mode::kAuto || *mode == Mode::kSimd) {
+    not_simd = TryWarps(module, options, plan);
+    if (not_simd.empty()) {
+      plan.explanation = plan.needs_fibers
+                             ? "simd: warps on fibers, they wait at barriers"
+                             : "simd: warps one after the other";
+      status = Flatten(module);
+      if (!status.ok()) return status;
+      return plan;
+    }
+    if (*mode == Mode::kSimd) {
+      return absl::InvalidArgumentError("cpu: kernel " + options.kernel +
+                                        " cannot be run in mode simd: " +
+                                        not_simd);
+    }
+  }
+  std::string waits = WhyNotScalar(module, FindKernel(module, options.kernel));
+  if (*mode == Mode::kScalar && !waits.empty()) {
+    return absl::InvalidArgumentError("cpu: kernel " + options.kernel +
+                                      " cannot be run in mode scalar: " +
+                                      waits);
+  }
+  plan.needs_fibers = *mode == Mode::kFiber || !waits.empty();
+  plan.explanation = plan.needs_fibers
+                         ? "fiber: one fiber per thread"
+                         : "scalar: threads one after the other";
+  if (*mode != Mode::kAuto) plan.explanation += ", as asked";
+  if (!waits.empty()) plan.explanation += ": " + waits;
+  if (!not_simd.empty()) plan.explanation += "; not simd: " + not_simd;
+  status = Flatten(module);
+  if (!status.ok()) return status;
+  return plan;
+}
+
+}  // namespace hetgpu::cpu

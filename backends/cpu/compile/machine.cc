@@ -1,0 +1,76 @@
+#include "backends/cpu/compile/machine.h"
+
+#include <string>
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+
+namespace hetgpu::cpu {
+namespace {
+
+std::string HostFeatures() {
+  llvm::SubtargetFeatures features;
+  for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
+    features.AddFeature(feature.first(), feature.second);
+  }
+  return features.getString();
+}
+
+void InitializeOnce() {
+  static const bool done = [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    return true;
+  }();
+  (void)done;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(
+    std::string_view target) {
+  InitializeOnce();
+  llvm::Triple triple(llvm::sys::getProcessTriple());
+  std::string_view architecture = target.substr(0, target.find('/'));
+  if (!architecture.empty() &&
+      llvm::StringRef(architecture.data(), architecture.size()) !=
+          triple.getArchName()) {
+    return absl::InvalidArgumentError(
+        "cpu: target " + std::string(target) + ", expected one of this host (" +
+        triple.getArchName().str() + ")");
+  }
+  if (triple.getArch() != llvm::Triple::x86_64) {
+    return absl::UnimplementedError(
+        "cpu: images for " + triple.getArchName().str() +
+        " cannot be linked yet; expected x86_64");
+  }
+  std::string error;
+  const llvm::Target* found =
+      llvm::TargetRegistry::lookupTarget(triple.str(), error);
+  if (!found) return absl::InternalError("cpu: " + error);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  options.EmitStackSizeSection = true;
+  std::unique_ptr<llvm::TargetMachine> machine(found->createTargetMachine(
+      triple.str(), llvm::sys::getHostCPUName(), HostFeatures(), options,
+      llvm::Reloc::PIC_, llvm::CodeModel::Small,
+      llvm::CodeGenOptLevel::Default));
+  if (!machine) return absl::InternalError("cpu: no code generator");
+  return machine;
+}
+
+bool HasAvx512(const llvm::TargetMachine& machine) {
+  return machine.getTargetFeatureString().contains("+avx512f");
+}
+
+unsigned PreferredVectorBits(const llvm::TargetMachine& machine) {
+  if (!HasAvx512(machine)) return 256;
+  llvm::StringRef cpu = machine.getTargetCPU();
+  // Zen 4 splits 512-bit operations in two.
+  return cpu == "znver4" ? 256 : 512;
+}
+
+}  // namespace hetgpu::cpu

@@ -1,0 +1,24 @@
+// The host processor as LLVM sees it.
+#ifndef HETGPU_BACKENDS_CPU_COMPILE_MACHINE_H_
+#define HETGPU_BACKENDS_CPU_COMPILE_MACHINE_H_
+
+#include <memory>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace hetgpu::cpu {
+
+// `target` is DeviceInfo::target of a CPU device ("x86_64/native/…"); empty
+// means this host. Another architecture than this host's is refused.
+absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(
+    std::string_view target);
+
+// Bits of the vectors to prefer: 512 only where the units are that wide.
+unsigned PreferredVectorBits(const llvm::TargetMachine& machine);
+bool HasAvx512(const llvm::TargetMachine& machine);
+
+}  // namespace hetgpu::cpu
+
+#endif  // HETGPU_BACKENDS_CPU_COMPILE_MACHINE_H_

@@ -1,0 +1,165 @@
+#include "backends/llvm_ir/emitter.h"
+
+#include <string>
+
+#include "backends/llvm_ir/op_table.h"
+#include "backends/llvm_ir/target_hooks.h"
+#include "hetir/dialect/HetIR.h"
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/Support/raw_ostream.h"
+#include "mlir/IR/RegionGraphTraits.h"
+
+namespace hetgpu::llvm_ir {
+
+llvm::Type* StorageType(mlir::Type type, llvm::LLVMContext& context) {
+  if (auto vector = mlir::dyn_cast<mlir::VectorType>(type)) {
+    if (vector.getRank() != 1 || vector.isScalable()) return nullptr;
+    llvm::Type* element = StorageType(vector.getElementType(), context);
+    if (!element) return nullptr;
+    return llvm::FixedVectorType::get(element, vector.getNumElements());
+  }
+  if (type.isIndex()) return llvm::Type::getInt64Ty(context);
+  if (type.isF32() || type.isTF32()) return llvm::Type::getFloatTy(context);
+  if (type.isF64()) return llvm::Type::getDoubleTy(context);
+  if (type.isIntOrFloat()) {
+    return llvm::Type::getIntNTy(context, type.getIntOrFloatBitWidth());
+  }
+  return nullptr;
+}
+
+absl::Status ErrorAt(mlir::Operation* op, const llvm::Twine& text) {
+  std::string message;
+  llvm::raw_string_ostream out(message);
+  op->getLoc()->walk([&](mlir::Location location) {
+    auto at = mlir::dyn_cast<mlir::FileLineColLoc>(location);
+    if (!at) return mlir::WalkResult::advance();
+    out << at.getFilename().getValue() << ":" << at.getLine() << ":"
+        << at.getColumn() << ": ";
+    return mlir::WalkResult::interrupt();
+  });
+  out << op->getName() << ": " << text;
+  return absl::UnimplementedError(out.str());
+}
+
+Emitter::Emitter(mlir::Operation* source, llvm::Function* function,
+                 const FunctionMap& module_functions,
+                 const EmitOptions& options, TargetHooks& hooks)
+    : source_(source),
+      function_(function),
+      module_functions_(module_functions),
+      options_(options),
+      hooks_(hooks),
+      ir_(function->getContext()) {}
+
+bool Emitter::in_kernel() const {
+  return mlir::isa<hetir::KernelOp>(source_);
+}
+
+llvm::Value* Emitter::Get(mlir::Value value) const {
+  return values_.lookup(value);
+}
+
+llvm::Type* Emitter::TypeOf(mlir::Value value) {
+  return StorageType(value.getType(), context());
+}
+
+llvm::BasicBlock* Emitter::BlockOf(mlir::Block* block) const {
+  return blocks_.lookup(block);
+}
+
+llvm::Function* Emitter::FindFunction(mlir::Operation* op,
+                                      llvm::StringRef name) {
+  mlir::Operation* callee = mlir::SymbolTable::lookupNearestSymbolFrom(
+      op, mlir::StringAttr::get(op->getContext(), name));
+  return callee ? module_functions_.lookup(callee) : nullptr;
+}
+
+void Emitter::AddIncoming(mlir::Block* target, mlir::ValueRange arguments) {
+  llvm::BasicBlock* from = ir_.GetInsertBlock();
+  for (auto [parameter, argument] :
+       llvm::zip_equal(target->getArguments(), arguments)) {
+    llvm::cast<llvm::PHINode>(Get(parameter))
+        ->addIncoming(Get(argument), from);
+  }
+}
+
+llvm::BasicBlock* Emitter::BranchToColdBlock(llvm::Value* condition,
+                                             const llvm::Twine& name) {
+  auto* cold = llvm::BasicBlock::Create(context(), name, function_);
+  auto* next = llvm::BasicBlock::Create(context(), "", function_);
+  next->moveAfter(ir_.GetInsertBlock());
+  llvm::MDBuilder metadata(context());
+  ir_.CreateCondBr(condition, cold, next,
+                   metadata.createBranchWeights(1, 1u << 20));
+  ir_.SetInsertPoint(next);
+  return cold;
+}
+
+void Emitter::CreateBlocks(mlir::Region& region) {
+  bool entry = true;
+  for (mlir::Block* block :
+       llvm::ReversePostOrderTraversal<mlir::Block*>(&region.front())) {
+    auto* emitted = llvm::BasicBlock::Create(context(), "", function_);
+    blocks_[block] = emitted;
+    if (entry) {
+      size_t hidden = function_->arg_size() - block->getNumArguments();
+      for (mlir::BlockArgument argument : block->getArguments()) {
+        Set(argument, function_->getArg(hidden + argument.getArgNumber()));
+      }
+      entry = false;
+      continue;
+    }
+    ir_.SetInsertPoint(emitted);
+    for (mlir::BlockArgument argument : block->getArguments()) {
+      Set(argument, ir_.CreatePHI(TypeOf(argument), 2));
+    }
+  }
+}
+
+absl::Status Emitter::EmitBody() {
+  mlir::Region& region = source_->getRegion(0);
+  for (mlir::Block& block : region) {
+    for (mlir::Type type : block.getArgumentTypes()) {
+      if (!StorageType(type, context())) {
+        return ErrorAt(source_, "block argument of a type without a register");
+      }
+    }
+  }
+  CreateBlocks(region);
+  // Reverse post order: every value is emitted before its uses.
+  for (mlir::Block* block :
+       llvm::ReversePostOrderTraversal<mlir::Block*>(&region.front())) {
+    absl::Status status = EmitBlock(*block);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Emitter::EmitBlock(mlir::Block& block) {
+  ir_.SetInsertPoint(BlockOf(&block));
+  for (mlir::Operation& op : block) {
+    absl::Status status = EmitOperation(&op);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Emitter::EmitOperation(mlir::Operation* op) {
+  OpTable::EmitFn emit = GetOpTable().Find(op);
+  if (!emit) return ErrorAt(op, "no emission to LLVM IR exists for this op");
+  for (mlir::Type type : op->getResultTypes()) {
+    if (!StorageType(type, context())) {
+      return ErrorAt(op, "result of a type without a register");
+    }
+  }
+  line_ = hetir::LineOf(op);
+  if (llvm::DISubprogram* scope = function_->getSubprogram()) {
+    ir_.SetCurrentDebugLocation(
+        llvm::DILocation::get(context(), line_, 0, scope));
+  }
+  return emit(*this, op);
+}
+
+}  // namespace hetgpu::llvm_ir

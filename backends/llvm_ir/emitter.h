@@ -1,0 +1,87 @@
+// State of the emission of one function: where the next instruction goes, what
+// value stands for each hetIR value, and the place for messages. The emit
+// functions of the category files (emit_*.cc) get it as their first argument.
+#ifndef HETGPU_BACKENDS_LLVM_IR_EMITTER_H_
+#define HETGPU_BACKENDS_LLVM_IR_EMITTER_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "backends/llvm_ir/emit.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/IR/IRBuilder.h"
+#include "mlir/IR/Operation.h"
+#include "mlir/IR/Value.h"
+
+namespace hetgpu::llvm_ir {
+
+class TargetHooks;
+
+// The LLVM type that holds a value of a hetIR type. f16 and bf16 are held as
+// i16 and converted around arithmetic: code generators differ in what they
+// make of `half` and `bfloat`. Null for a type that has none.
+llvm::Type* StorageType(mlir::Type type, llvm::LLVMContext& context);
+
+// `file:line:col: text` for an op.
+absl::Status ErrorAt(mlir::Operation* op, const llvm::Twine& text);
+
+class Emitter {
+ public:
+  // `module_functions` maps each device function to its LLVM function.
+  using FunctionMap = llvm::DenseMap<mlir::Operation*, llvm::Function*>;
+
+  Emitter(mlir::Operation* source, llvm::Function* function,
+          const FunctionMap& module_functions, const EmitOptions& options,
+          TargetHooks& hooks);
+
+  // Emits the whole body.
+  absl::Status EmitBody();
+
+  llvm::IRBuilder<>& ir() { return ir_; }
+  llvm::LLVMContext& context() { return ir_.getContext(); }
+  llvm::Function* function() { return function_; }
+  const EmitOptions& options() const { return options_; }
+  TargetHooks& hooks() { return hooks_; }
+  bool in_kernel() const;
+  // PTX line of the op being emitted.
+  uint32_t line() const { return line_; }
+
+  llvm::Value* Get(mlir::Value value) const;
+  void Set(mlir::Value value, llvm::Value* emitted) {
+    values_[value] = emitted;
+  }
+  llvm::Type* TypeOf(mlir::Value value);
+  llvm::BasicBlock* BlockOf(mlir::Block* block) const;
+  // The function a call names, or null.
+  llvm::Function* FindFunction(mlir::Operation* op, llvm::StringRef name);
+
+  // Records that control goes from the current block to `target`, whose
+  // arguments take `arguments`.
+  void AddIncoming(mlir::Block* target, mlir::ValueRange arguments);
+
+  // Splits: goes on where `condition` (i1) is false; the caller gets the cold
+  // block, must fill and end it and restore the insertion point.
+  llvm::BasicBlock* BranchToColdBlock(llvm::Value* condition,
+                                      const llvm::Twine& name);
+
+ private:
+  absl::Status EmitBlock(mlir::Block& block);
+  absl::Status EmitOperation(mlir::Operation* op);
+  void CreateBlocks(mlir::Region& region);
+
+  mlir::Operation* source_;
+  llvm::Function* function_;
+  const FunctionMap& module_functions_;
+  const EmitOptions& options_;
+  TargetHooks& hooks_;
+  llvm::IRBuilder<> ir_;
+  llvm::DenseMap<mlir::Value, llvm::Value*> values_;
+  llvm::DenseMap<mlir::Block*, llvm::BasicBlock*> blocks_;
+  uint32_t line_ = 0;
+};
+
+}  // namespace hetgpu::llvm_ir
+
+#endif  // HETGPU_BACKENDS_LLVM_IR_EMITTER_H_

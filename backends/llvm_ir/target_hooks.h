@@ -1,0 +1,66 @@
+// What a target supplies to the emitter: everything of hetIR that is not
+// plain computation. A target implements one of these (cpu:
+// backends/cpu/compile/cpu_hooks.h).
+#ifndef HETGPU_BACKENDS_LLVM_IR_TARGET_HOOKS_H_
+#define HETGPU_BACKENDS_LLVM_IR_TARGET_HOOKS_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "backends/llvm_ir/emitter.h"
+#include "hetir/dialect/HetIR.h"
+
+namespace hetgpu::llvm_ir {
+
+enum class Trap { kTrap, kMisaligned, kInvalid };
+
+class TargetHooks {
+ public:
+  virtual ~TargetHooks() = default;
+
+  // Hidden arguments that come first in every emitted function, and their
+  // attributes.
+  virtual std::vector<llvm::Type*> HiddenParameters(
+      llvm::LLVMContext& context) = 0;
+  virtual void DecorateFunction(llvm::Function& function) = 0;
+
+  // Spaces whose addresses are offsets have a base pointer; null where an
+  // address is a pointer as it is.
+  virtual llvm::Value* SpaceBase(Emitter& emitter, hetir::Space space) = 0;
+  // LLVM address space of pointers into a space.
+  virtual unsigned AddressSpaceOf(hetir::Space space) = 0;
+  // Alignment that SpaceBase and the start of module data have, in bytes.
+  virtual uint64_t BaseAlignment(hetir::Space space) = 0;
+  virtual llvm::Value* DataAddress(Emitter& emitter,
+                                   hetir::DataAddressOp op) = 0;
+  virtual llvm::Value* SharedAddress(Emitter& emitter,
+                                     hetir::SharedAddressOp op) = 0;
+  virtual llvm::Value* ToGeneric(Emitter& emitter, hetir::ToGenericOp op) = 0;
+  virtual llvm::Value* FromGeneric(Emitter& emitter,
+                                   hetir::FromGenericOp op) = 0;
+  virtual llvm::Value* IsSpace(Emitter& emitter, hetir::IsSpaceOp op) = 0;
+
+  virtual llvm::Value* SpecialRegister(Emitter& emitter,
+                                       hetir::SpecialRegisterOp op) = 0;
+  virtual llvm::Value* Timer(Emitter& emitter, hetir::TimerOp op) = 0;
+
+  // Ends the block: the launch ends with an error. `lane` is an i32.
+  virtual void EndWithTrap(Emitter& emitter, Trap kind, llvm::Value* lane) = 0;
+  // Ends the block: the thread ends.
+  virtual void EndThread(Emitter& emitter) = 0;
+
+  // Sync and collective ops, and services. Sets the results.
+  virtual absl::Status EmitSync(Emitter& emitter, mlir::Operation* op) = 0;
+  virtual absl::Status EmitService(Emitter& emitter, mlir::Operation* op) = 0;
+
+  // f64 arithmetic with a directed rounding mode (rz, rm, rp); `op` is fadd,
+  // fsub, fmul, ffma, fdiv, fsqrt or frcp and `arguments` its operands. All
+  // other directed rounding is emitted as plain IR.
+  virtual absl::StatusOr<llvm::Value*> DirectedF64(
+      Emitter& emitter, mlir::Operation* op, hetir::Rounding rounding,
+      llvm::ArrayRef<llvm::Value*> arguments) = 0;
+};
+
+}  // namespace hetgpu::llvm_ir
+
+#endif  // HETGPU_BACKENDS_LLVM_IR_TARGET_HOOKS_H_

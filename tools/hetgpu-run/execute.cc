@@ -7,6 +7,7 @@
 #include "tools/common/status_macros.h"
 #include "tools/hetgpu-run/memory.h"
 #include "tools/hetgpu-run/outputs.h"
+#include "tools/hetgpu-run/prepare.h"
 #include "tools/hetgpu-run/runner.h"
 
 namespace hetgpu::tools {
@@ -92,6 +93,9 @@ absl::Status TimeRuns(const Job& job, uint32_t runs, const Session& session,
 absl::Status Execute(const Job& job, const ExecuteOptions& options,
                      Session* session, Watcher* watcher, Progress* progress,
                      Report* report) {
+  // With --debug-kernel compiling is timed, so nothing else goes on.
+  std::optional<Prepare> prepare;
+  if (!options.debug_kernel) prepare.emplace(job.steps, session);
   Memory memory(session);
   Runner runner(session, &memory, progress);
   RETURN_IF_ERROR(memory.Create(job));

@@ -8,17 +8,9 @@ namespace hetgpu {
 namespace {
 
 constexpr std::array<std::string_view, 11> kKindNames = {
-    "no error",
-    "illegal address",
-    "misaligned address",
-    "trap",
-    "assertion failed",
-    "stack overflow",
-    "deadlock",
-    "timeout",
-    "cancelled",
-    "invalid instruction",
-    "out of memory",
+    "no error",         "illegal address",     "misaligned address", "trap",
+    "assertion failed", "stack overflow",      "deadlock",           "timeout",
+    "cancelled",        "invalid instruction", "out of memory",
 };
 
 bool HasAddress(LaunchError::Kind kind) {
@@ -46,8 +38,8 @@ std::string Describe(const LaunchError& error) {
     text += address;
   }
   if (error.has_thread) {
-    text += " at block " + Triple(error.block) + " thread " +
-            Triple(error.thread);
+    text +=
+        " at block " + Triple(error.block) + " thread " + Triple(error.thread);
   }
   if (error.line != 0) text += ", PTX line " + std::to_string(error.line);
   if (!error.detail.empty()) text += ": " + error.detail;

@@ -25,8 +25,7 @@ void* Reserve(void* hint, uint64_t bytes, int flags) {
               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
 }
 
-absl::Status OutOfMemory(uint64_t bytes, uint64_t free,
-                         const char* reason) {
+absl::Status OutOfMemory(uint64_t bytes, uint64_t free, const char* reason) {
   return absl::ResourceExhaustedError(
       absl::StrCat("cpu: out of memory: ", bytes, " bytes asked for, ", free,
                    " free", reason));
@@ -109,8 +108,8 @@ absl::StatusOr<uint64_t> Arena::Allocate(uint64_t bytes) {
   // A large allocation starts at a huge page, behind its guard.
   const uint64_t alignment = huge ? kHugePageBytes : kPageBytes;
   const uint64_t lead = huge ? kHugePageBytes : kArenaGuardBytes;
-  const uint64_t block = TakeAddresses(taken - kArenaGuardBytes + lead,
-                                       alignment);
+  const uint64_t block =
+      TakeAddresses(taken - kArenaGuardBytes + lead, alignment);
   if (block == 0) return OutOfMemory(bytes, free, ": no addresses left");
   const uint64_t start = block + lead;
   void* pages = reinterpret_cast<void*>(start);
@@ -141,10 +140,9 @@ absl::Status Arena::Free(uint64_t address) {
   const uint64_t lead =
       size >= kHugePageBytes ? kHugePageBytes : kArenaGuardBytes;
   // A new mapping in place of the old one also gives back its page tables.
-  if (Reserve(reinterpret_cast<void*>(start), size, MAP_FIXED) ==
-      MAP_FAILED) {
-    return absl::InternalError(absl::StrCat(
-        "cpu: cannot decommit memory: ", std::strerror(errno)));
+  if (Reserve(reinterpret_cast<void*>(start), size, MAP_FIXED) == MAP_FAILED) {
+    return absl::InternalError(
+        absl::StrCat("cpu: cannot decommit memory: ", std::strerror(errno)));
   }
   live_.erase(found);
   used_ -= size;

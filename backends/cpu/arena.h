@@ -25,15 +25,15 @@ namespace hetgpu::cpu {
 // Thread-safe. Operations take O(log allocations).
 class Arena {
  public:
-  // Allocations may use `limit` bytes, counted in whole pages. ResourceExhausted
-  // when the system grants no address range.
+  // Allocations may use `limit` bytes, counted in whole pages.
+  // ResourceExhausted when the system grants no address range.
   static absl::StatusOr<std::unique_ptr<Arena>> Create(uint64_t limit);
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // Zeroed and aligned to 256 bytes; ResourceExhausted names what was asked for and
-  // what is free.
+  // Zeroed and aligned to 256 bytes; ResourceExhausted names what was asked for
+  // and what is free.
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes);
   // InvalidArgument when `address` is not the start of a live allocation.
   absl::Status Free(uint64_t address);
@@ -56,9 +56,9 @@ class Arena {
   const uint64_t limit_;
   mutable std::mutex mutex_;
   uint64_t used_ = 0;
-  uint64_t fresh_;  // addresses from here on were never used
-  std::map<uint64_t, uint64_t> live_;           // start → bytes of its pages
-  std::map<uint64_t, uint64_t> freed_;          // start → bytes, merged
+  uint64_t fresh_;                     // addresses from here on were never used
+  std::map<uint64_t, uint64_t> live_;  // start → bytes of its pages
+  std::map<uint64_t, uint64_t> freed_;  // start → bytes, merged
   std::set<Range> freed_by_size_;
 };
 

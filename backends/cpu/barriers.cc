@@ -23,9 +23,12 @@ bool Barrier::Complete(uint32_t live_units, uint32_t warp_threads) const {
 
 uint32_t Barrier::Reduce(BarrierOp op) const {
   switch (op) {
-    case BarrierOp::kPopc: return true_threads_;
-    case BarrierOp::kAnd: return true_threads_ == reducing_threads_;
-    case BarrierOp::kOr: return true_threads_ != 0;
+    case BarrierOp::kPopc:
+      return true_threads_;
+    case BarrierOp::kAnd:
+      return true_threads_ == reducing_threads_;
+    case BarrierOp::kOr:
+      return true_threads_ != 0;
   }
   return 0;
 }

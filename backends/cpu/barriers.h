@@ -11,12 +11,12 @@ namespace hetgpu::cpu {
 
 // A unit's part in a barrier.
 struct BarrierArrival {
-  uint32_t count = 0;    // threads the barrier waits for, 0 = all of the block
-  uint32_t threads = 1;  // that arrive with this unit
-  uint32_t phantoms = 0;    // lanes the last warp lacks: PTX counts whole warps
+  uint32_t count = 0;     // threads the barrier waits for, 0 = all of the block
+  uint32_t threads = 1;   // that arrive with this unit
+  uint32_t phantoms = 0;  // lanes the last warp lacks: PTX counts whole warps
   uint32_t predicates = 0;  // of `threads`, true ones (reductions)
   bool reduces = false;
-  bool waits = true;        // false: arrives and goes on
+  bool waits = true;  // false: arrives and goes on
 };
 
 class Barrier {

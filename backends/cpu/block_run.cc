@@ -76,8 +76,7 @@ void BlockRun::Start(uint64_t block) {
     Unit& unit = units_[i];
     unit.wait = Wait::kNothing;
     unit.exited = false;
-    PrepareFiber(&unit.fiber, stacks_[i], UnitMain,
-                 i % kColors * kColorBytes);
+    PrepareFiber(&unit.fiber, stacks_[i], UnitMain, i % kColors * kColorBytes);
     MakeReady(i, 0);
   }
 }
@@ -216,9 +215,9 @@ uint32_t BlockRun::PhantomsOf(uint32_t unit) const {
 bool BlockRun::AddToBarrier(uint32_t id, const BarrierArrival& arrival,
                             uint32_t line) {
   if (id >= kNumBarriers) {
-    worker_->Raise(LaunchError::Kind::kInvalidInstruction, 0, line,
-                   "barrier " + std::to_string(id) +
-                       " does not exist, expected 0 to 15");
+    worker_->Raise(
+        LaunchError::Kind::kInvalidInstruction, 0, line,
+        "barrier " + std::to_string(id) + " does not exist, expected 0 to 15");
   }
   Barrier& barrier = barriers_[id];
   // Naming every thread of the block is the same as naming no count.
@@ -379,9 +378,8 @@ void BlockRun::ReleaseParked(uint32_t warp_index) {
   if (warp.parked == 0) return;
   if (~(warp.exited | warp.waiting | warp.yielded) != 0) return;
   while (warp.parked != 0) {
-    const uint32_t first =
-        warp_index * kWarpSize +
-        static_cast<uint32_t>(std::countr_zero(warp.parked));
+    const uint32_t first = warp_index * kWarpSize +
+                           static_cast<uint32_t>(std::countr_zero(warp.parked));
     uint32_t group = 0;
     for (uint32_t rest = warp.parked; rest != 0; rest &= rest - 1) {
       const uint32_t other = static_cast<uint32_t>(std::countr_zero(rest));

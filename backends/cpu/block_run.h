@@ -137,7 +137,7 @@ class BlockRun {
   uint32_t running_ = kNone;
   uint32_t live_units_ = 0;
   uint32_t lanes_per_unit_ = 1;
-  uint32_t warp_threads_ = 0;  // of the block, in whole warps
+  uint32_t warp_threads_ = 0;   // of the block, in whole warps
   uint32_t open_barriers_ = 0;  // bit per barrier in use
   uint32_t idle_yields_ = 0;    // since a unit last did anything else
 };

@@ -14,7 +14,8 @@ using Kind = LaunchError::Kind;
 constexpr uint32_t kAll = 0xffffffffu;
 
 HETGPU_EMITTED uint32_t LinearBlock(const BlockContext* b) {
-  return b->ctaid[0] + b->nctaid[0] * (b->ctaid[1] + b->nctaid[1] * b->ctaid[2]);
+  return b->ctaid[0] +
+         b->nctaid[0] * (b->ctaid[1] + b->nctaid[1] * b->ctaid[2]);
 }
 
 std::string Text(const LaunchError& error) { return Describe(error); }
@@ -73,9 +74,9 @@ HETGPU_EMITTED void ExitOddUnits(BlockContext* b, uint32_t first,
 TEST_P(WorkersTest, ExitEndsOneUnitOnly) {
   for (bool fibers : {false, true}) {
     std::vector<std::atomic<uint32_t>> counts(50);
-    const LaunchError error = device_.Run(device_.Code(ExitOddUnits, fibers),
-                                          {{50, 1, 1}, {33, 1, 1}},
-                                          CountParams{counts.data()});
+    const LaunchError error =
+        device_.Run(device_.Code(ExitOddUnits, fibers),
+                    {{50, 1, 1}, {33, 1, 1}}, CountParams{counts.data()});
     ASSERT_EQ(error.kind, Kind::kNone) << Text(error);
     for (auto& count : counts) ASSERT_EQ(count.load(), 17u);
   }
@@ -103,9 +104,9 @@ HETGPU_EMITTED void Mirror(BlockContext* b, uint32_t unit, uint32_t) {
 }
 
 TEST_P(WorkersTest, BarriersOrderSharedMemoryInBlocksOfAnyShape) {
-  for (Dim3 block : {Dim3{1, 1, 1}, Dim3{33, 1, 1}, Dim3{1024, 1, 1},
-                     Dim3{1, 1024, 1}, Dim3{16, 1, 64}, Dim3{31, 33, 1},
-                     Dim3{3, 11, 31}}) {
+  for (Dim3 block :
+       {Dim3{1, 1, 1}, Dim3{33, 1, 1}, Dim3{1024, 1, 1}, Dim3{1, 1024, 1},
+        Dim3{16, 1, 64}, Dim3{31, 33, 1}, Dim3{3, 11, 31}}) {
     const uint32_t n = block.x * block.y * block.z;
     std::vector<uint32_t> out(9 * n);
     const LaunchError error =
@@ -162,10 +163,9 @@ HETGPU_EMITTED void Chain(BlockContext* b, uint32_t unit, uint32_t) {
 TEST_P(WorkersTest, BlocksMayWaitForBlocksInEitherOrder) {
   for (bool ascending : {true, false}) {
     std::vector<std::atomic<uint32_t>> done(40);
-    const LaunchError error =
-        device_.Run(device_.Code(Chain, true),
-                    {{40, 1, 1}, {32, 1, 1}, 0, 20000},
-                    ChainParams{done.data(), ascending});
+    const LaunchError error = device_.Run(device_.Code(Chain, true),
+                                          {{40, 1, 1}, {32, 1, 1}, 0, 20000},
+                                          ChainParams{done.data(), ascending});
     ASSERT_EQ(error.kind, Kind::kNone) << Text(error);
     for (auto& word : done) ASSERT_EQ(word.load(), 1u);
   }
@@ -240,8 +240,7 @@ TEST_P(WorkersTest, HalfTheBlockMayLeaveBeforeABarrier) {
 
 // Warp 0 produces into a slot, warps 1 and 2 consume in turn: barrier 1 says
 // full, barrier 2 says empty, each for 64 of the block's 96 threads.
-HETGPU_EMITTED void ProducerConsumer(BlockContext* b, uint32_t unit,
-                                     uint32_t) {
+HETGPU_EMITTED void ProducerConsumer(BlockContext* b, uint32_t unit, uint32_t) {
   auto* slot = reinterpret_cast<uint32_t*>(b->shared);
   const uint32_t warp = unit / 32;
   if (warp == 2) return;  // takes no part
@@ -262,9 +261,9 @@ HETGPU_EMITTED void ProducerConsumer(BlockContext* b, uint32_t unit,
 
 TEST_P(WorkersTest, NamedBarriersCountPartOfTheBlock) {
   std::vector<uint32_t> out(32);
-  const LaunchError error = device_.Run(
-      device_.Code(ProducerConsumer, true), {{1, 1, 1}, {96, 1, 1}, 128},
-      OutParams{out.data()});
+  const LaunchError error =
+      device_.Run(device_.Code(ProducerConsumer, true),
+                  {{1, 1, 1}, {96, 1, 1}, 128}, OutParams{out.data()});
   ASSERT_EQ(error.kind, Kind::kNone) << Text(error);
   for (uint32_t i = 0; i < 32; ++i) ASSERT_EQ(out[i], 4500 + 10 * i);
 }
@@ -305,8 +304,8 @@ HETGPU_EMITTED void WarpBarriers(BlockContext* b, uint32_t warp, uint32_t) {
   b->helpers->warp_barrier_sync(b, 0, 0, lanes, 70);
   uint32_t sum = shared[0] + shared[1] + shared[2];
   sum += 100 * b->helpers->warp_barrier_red(
-                   b, static_cast<uint32_t>(BarrierOp::kPopc), 1, 0,
-                   0x55555555, lanes, 71);
+                   b, static_cast<uint32_t>(BarrierOp::kPopc), 1, 0, 0x55555555,
+                   lanes, 71);
   if (warp == 0) {
     b->helpers->warp_barrier_arrive(b, 3, 64, lanes, 72);
   } else if (warp == 1) {
@@ -335,14 +334,16 @@ HETGPU_EMITTED void TwoBarriers(BlockContext* b, uint32_t unit, uint32_t) {
 }
 
 TEST_P(WorkersTest, ADeadlockIsReportedWithThePlaces) {
-  const LaunchError error = device_.Run(device_.Code(TwoBarriers, true),
-                                        {{4, 1, 1}, {96, 1, 1}}, 0);
+  const LaunchError error =
+      device_.Run(device_.Code(TwoBarriers, true), {{4, 1, 1}, {96, 1, 1}}, 0);
   EXPECT_EQ(error.kind, Kind::kDeadlock);
   EXPECT_EQ(error.line, 80u);
   EXPECT_NE(error.detail.find("32 threads wait at barrier 1 (line 80)"),
-            std::string::npos) << error.detail;
+            std::string::npos)
+      << error.detail;
   EXPECT_NE(error.detail.find("64 threads wait at barrier 2 (line 81)"),
-            std::string::npos) << error.detail;
+            std::string::npos)
+      << error.detail;
 }
 
 HETGPU_EMITTED void BadBarrier(BlockContext* b, uint32_t unit, uint32_t) {
@@ -358,8 +359,8 @@ TEST_P(WorkersTest, ImpossibleBarriersAreRefused) {
   EXPECT_EQ(error.kind, Kind::kInvalidInstruction);
   EXPECT_EQ(error.thread.x, 5u);
   EXPECT_EQ(error.line, 82u);
-  error = device_.Run(device_.Code(MixedCounts, true),
-                      {{1, 1, 1}, {128, 1, 1}}, 0);
+  error =
+      device_.Run(device_.Code(MixedCounts, true), {{1, 1, 1}, {128, 1, 1}}, 0);
   EXPECT_EQ(error.kind, Kind::kInvalidInstruction);
   EXPECT_NE(error.detail.find("count"), std::string::npos);
   error = device_.Run(device_.Code(MixedCounts, false), {}, 0);

@@ -186,8 +186,8 @@ TEST_F(MeetingTest, WarpsSumByButterfly) {
 
 // Lanes that the block does not have are as if they had exited.
 HETGPU_EMITTED void PartialBallot(BlockContext* b, uint32_t unit, uint32_t) {
-  ParamsOf<OutParams>(b).out[unit] = b->helpers->vote(
-      b, static_cast<uint32_t>(VoteKind::kBallot), 1, kAll, 5);
+  ParamsOf<OutParams>(b).out[unit] =
+      b->helpers->vote(b, static_cast<uint32_t>(VoteKind::kBallot), 1, kAll, 5);
 }
 
 TEST_F(MeetingTest, AbsentLanesAreNotWaitedFor) {
@@ -225,8 +225,8 @@ TEST_F(MeetingTest, DisjointMasksMeetSeparately) {
 
 HETGPU_EMITTED void SomeExit(BlockContext* b, uint32_t unit, uint32_t) {
   if (unit % 4 == 3) return;
-  const uint32_t first = b->helpers->vote(
-      b, static_cast<uint32_t>(VoteKind::kBallot), 1, kAll, 5);
+  const uint32_t first =
+      b->helpers->vote(b, static_cast<uint32_t>(VoteKind::kBallot), 1, kAll, 5);
   ParamsOf<OutParams>(b).out[unit] = first;
 }
 
@@ -244,8 +244,8 @@ HETGPU_EMITTED void LateExit(BlockContext* b, uint32_t unit, uint32_t) {
     for (int i = 0; i < 100; ++i) b->helpers->yield(b);
     return;
   }
-  ParamsOf<OutParams>(b).out[unit] = b->helpers->vote(
-      b, static_cast<uint32_t>(VoteKind::kBallot), 1, kAll, 5);
+  ParamsOf<OutParams>(b).out[unit] =
+      b->helpers->vote(b, static_cast<uint32_t>(VoteKind::kBallot), 1, kAll, 5);
 }
 
 TEST_F(MeetingTest, AnExitCompletesWhatOthersWaitFor) {
@@ -276,9 +276,11 @@ TEST_F(MeetingTest, MisuseIsReported) {
   EXPECT_EQ(error.kind, Kind::kDeadlock);
   EXPECT_NE(error.detail.find("31 threads wait at a warp barrier of lanes "
                               "0xffffffff (line 16)"),
-            std::string::npos) << error.detail;
+            std::string::npos)
+      << error.detail;
   EXPECT_NE(error.detail.find("1 threads wait at barrier 0 (line 15)"),
-            std::string::npos) << error.detail;
+            std::string::npos)
+      << error.detail;
 }
 
 // ---- Active mask ------------------------------------------------------------
@@ -334,9 +336,9 @@ HETGPU_EMITTED void Aggregate(BlockContext* b, uint32_t unit, uint32_t) {
   const auto lanes = static_cast<uint32_t>(__builtin_popcount(mask));
   uint32_t base = 0;
   if (lane == leader) base = params.counter->fetch_add(lanes);
-  base = static_cast<uint32_t>(b->helpers->shuffle(
-      b, static_cast<uint32_t>(ShuffleMode::kIdx), base, leader, 0x1f, mask,
-      31));
+  base = static_cast<uint32_t>(
+      b->helpers->shuffle(b, static_cast<uint32_t>(ShuffleMode::kIdx), base,
+                          leader, 0x1f, mask, 31));
   const uint32_t below = mask & ((1u << lane) - 1);
   params.slots[base + static_cast<uint32_t>(__builtin_popcount(below))] = unit;
 }

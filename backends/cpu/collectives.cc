@@ -59,10 +59,14 @@ uint32_t Ballot(uint32_t lanes, const LaneInput* inputs) {
 uint64_t Vote(uint32_t lane, uint32_t lanes, const LaneInput* inputs) {
   const uint32_t ballot = Ballot(lanes, inputs);
   switch (static_cast<VoteKind>(inputs[lane].mode)) {
-    case VoteKind::kAll: return ballot == lanes;
-    case VoteKind::kAny: return ballot != 0;
-    case VoteKind::kUni: return ballot == lanes || ballot == 0;
-    case VoteKind::kBallot: return ballot;
+    case VoteKind::kAll:
+      return ballot == lanes;
+    case VoteKind::kAny:
+      return ballot != 0;
+    case VoteKind::kUni:
+      return ballot == lanes || ballot == 0;
+    case VoteKind::kBallot:
+      return ballot;
   }
   return 0;
 }
@@ -82,14 +86,22 @@ uint64_t Match(uint32_t lane, uint32_t lanes, const LaneInput* inputs) {
 uint32_t Combine(ReduxOp op, uint32_t a, uint32_t b) {
   const int32_t sa = static_cast<int32_t>(a), sb = static_cast<int32_t>(b);
   switch (op) {
-    case ReduxOp::kAdd: return a + b;
-    case ReduxOp::kMinS: return static_cast<uint32_t>(std::min(sa, sb));
-    case ReduxOp::kMaxS: return static_cast<uint32_t>(std::max(sa, sb));
-    case ReduxOp::kMinU: return std::min(a, b);
-    case ReduxOp::kMaxU: return std::max(a, b);
-    case ReduxOp::kAnd: return a & b;
-    case ReduxOp::kOr: return a | b;
-    case ReduxOp::kXor: return a ^ b;
+    case ReduxOp::kAdd:
+      return a + b;
+    case ReduxOp::kMinS:
+      return static_cast<uint32_t>(std::min(sa, sb));
+    case ReduxOp::kMaxS:
+      return static_cast<uint32_t>(std::max(sa, sb));
+    case ReduxOp::kMinU:
+      return std::min(a, b);
+    case ReduxOp::kMaxU:
+      return std::max(a, b);
+    case ReduxOp::kAnd:
+      return a & b;
+    case ReduxOp::kOr:
+      return a | b;
+    case ReduxOp::kXor:
+      return a ^ b;
   }
   return 0;
 }
@@ -108,11 +120,16 @@ uint64_t Redux(uint32_t lane, uint32_t lanes, const LaneInput* inputs) {
 
 const char* NameOf(CollectiveOp op) {
   switch (op) {
-    case CollectiveOp::kSync: return "warp barrier";
-    case CollectiveOp::kShuffle: return "shuffle";
-    case CollectiveOp::kVote: return "vote";
-    case CollectiveOp::kMatch: return "match";
-    case CollectiveOp::kRedux: return "warp reduction";
+    case CollectiveOp::kSync:
+      return "warp barrier";
+    case CollectiveOp::kShuffle:
+      return "shuffle";
+    case CollectiveOp::kVote:
+      return "vote";
+    case CollectiveOp::kMatch:
+      return "match";
+    case CollectiveOp::kRedux:
+      return "warp reduction";
   }
   return "collective";
 }
@@ -120,11 +137,16 @@ const char* NameOf(CollectiveOp op) {
 uint64_t CollectiveResult(CollectiveOp op, uint32_t lane, uint32_t lanes,
                           const LaneInput inputs[kWarpSize]) {
   switch (op) {
-    case CollectiveOp::kSync: return 0;
-    case CollectiveOp::kShuffle: return Shuffle(lane, lanes, inputs);
-    case CollectiveOp::kVote: return Vote(lane, lanes, inputs);
-    case CollectiveOp::kMatch: return Match(lane, lanes, inputs);
-    case CollectiveOp::kRedux: return Redux(lane, lanes, inputs);
+    case CollectiveOp::kSync:
+      return 0;
+    case CollectiveOp::kShuffle:
+      return Shuffle(lane, lanes, inputs);
+    case CollectiveOp::kVote:
+      return Vote(lane, lanes, inputs);
+    case CollectiveOp::kMatch:
+      return Match(lane, lanes, inputs);
+    case CollectiveOp::kRedux:
+      return Redux(lane, lanes, inputs);
   }
   return 0;
 }

@@ -27,8 +27,7 @@ absl::StatusOr<std::unique_ptr<CpuDevice>> CpuDevice::Open(
   absl::StatusOr<std::unique_ptr<Arena>> arena =
       Arena::Create(options.memory_bytes);
   if (!arena.ok()) return arena.status();
-  return std::unique_ptr<CpuDevice>(
-      new CpuDevice(options, *std::move(arena)));
+  return std::unique_ptr<CpuDevice>(new CpuDevice(options, *std::move(arena)));
 }
 
 CpuDevice::CpuDevice(const Options& options, std::unique_ptr<Arena> arena)
@@ -46,9 +45,7 @@ absl::StatusOr<uint64_t> CpuDevice::Allocate(uint64_t bytes) {
   return arena_->Allocate(bytes);
 }
 
-absl::Status CpuDevice::Free(uint64_t address) {
-  return arena_->Free(address);
-}
+absl::Status CpuDevice::Free(uint64_t address) { return arena_->Free(address); }
 
 uint64_t CpuDevice::FreeMemory() const { return arena_->FreeBytes(); }
 
@@ -62,8 +59,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CpuDevice::Load(
 }
 
 absl::StatusOr<std::unique_ptr<Queue>> CpuDevice::CreateQueue() {
-  return std::unique_ptr<Queue>(
-      std::make_unique<CpuQueue>(&pool_, services_));
+  return std::unique_ptr<Queue>(std::make_unique<CpuQueue>(&pool_, services_));
 }
 
 absl::StatusOr<std::unique_ptr<Event>> CpuDevice::CreateEvent() {

@@ -35,8 +35,6 @@ class CpuDriver final : public Driver {
 
 }  // namespace
 
-std::unique_ptr<Driver> CreateDriver() {
-  return std::make_unique<CpuDriver>();
-}
+std::unique_ptr<Driver> CreateDriver() { return std::make_unique<CpuDriver>(); }
 
 }  // namespace hetgpu::cpu

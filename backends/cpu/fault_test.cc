@@ -152,11 +152,12 @@ HETGPU_EMITTED void CopyBad(BlockContext* b, uint32_t first, uint32_t count) {
 TEST_P(FaultTest, AFaultInALibraryFunctionIsTheKernels) {
   const uint64_t bad_string = 0x40;
   for (const HelperParams& params :
-       {HelperParams{0x20, 0}, HelperParams{reinterpret_cast<uint64_t>("%d"), 8},
+       {HelperParams{0x20, 0},
+        HelperParams{reinterpret_cast<uint64_t>("%d"), 8},
         HelperParams{reinterpret_cast<uint64_t>("%s"),
                      reinterpret_cast<uint64_t>(&bad_string)}}) {
-    const LaunchError error = device_.Run(
-        device_.Code(PrintBad, GetParam()), {{4, 1, 1}, {32, 1, 1}}, params);
+    const LaunchError error = device_.Run(device_.Code(PrintBad, GetParam()),
+                                          {{4, 1, 1}, {32, 1, 1}}, params);
     EXPECT_EQ(error.kind, Kind::kIllegalAddress);
     EXPECT_EQ(error.block.x, 2u);
     EXPECT_EQ(error.line, 7u) << Describe(error);
@@ -200,9 +201,8 @@ TEST_P(FaultTest, TimeoutsEndEveryKindOfLoop) {
   for (Entry entry : {Forever, SpinForever, SleepForever}) {
     if (entry == Forever && !kCanInterrupt) continue;
     const auto start = std::chrono::steady_clock::now();
-    const LaunchError error =
-        device_.Run(device_.Code(entry, GetParam()),
-                    {{100, 1, 1}, {64, 1, 1}, 0, 30}, 0);
+    const LaunchError error = device_.Run(device_.Code(entry, GetParam()),
+                                          {{100, 1, 1}, {64, 1, 1}, 0, 30}, 0);
     const auto took = std::chrono::steady_clock::now() - start;
     EXPECT_EQ(error.kind, Kind::kTimeout);
     EXPECT_NE(error.detail.find("30 ms"), std::string::npos);
@@ -242,8 +242,8 @@ TEST_P(FaultTest, AFaultStopsTheOtherWorkersOfItsLaunch) {
     }
   };
   TestDevice device(2);
-  const LaunchError error = device.Run(
-      device.Code(Entries::Run, GetParam()), {{64, 1, 1}, {1, 1, 1}}, 0);
+  const LaunchError error = device.Run(device.Code(Entries::Run, GetParam()),
+                                       {{64, 1, 1}, {1, 1, 1}}, 0);
   EXPECT_EQ(error.kind, Kind::kIllegalAddress);
   EXPECT_EQ(error.address, 8u);
 }

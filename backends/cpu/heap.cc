@@ -30,9 +30,8 @@ uint64_t DeviceHeap::Allocate(uint64_t bytes) {
   }
   if (bytes == 0 || bytes > bytes_) return 0;
   const uint64_t size = RoundUp(bytes, kAlignment);
-  const auto range = std::find_if(free_.begin(), free_.end(), [&](auto& r) {
-    return r.second >= size;
-  });
+  const auto range = std::find_if(free_.begin(), free_.end(),
+                                  [&](auto& r) { return r.second >= size; });
   if (range == free_.end()) return 0;
   const auto [start, range_bytes] = *range;
   free_.erase(range);

@@ -20,55 +20,65 @@ auto Rounded(uint32_t round, Operation operation, Operands... operands) {
 namespace helper {
 
 float add_f32(float a, float b, uint32_t round) {
-  return Rounded(round, [](float x, float y) { return x + y; }, a, b);
+  return Rounded(
+      round, [](float x, float y) { return x + y; }, a, b);
 }
 
 float mul_f32(float a, float b, uint32_t round) {
-  return Rounded(round, [](float x, float y) { return x * y; }, a, b);
+  return Rounded(
+      round, [](float x, float y) { return x * y; }, a, b);
 }
 
 float fma_f32(float a, float b, float c, uint32_t round) {
   return Rounded(
-      round, [](float x, float y, float z) { return std::fma(x, y, z); }, a,
-      b, c);
+      round, [](float x, float y, float z) { return std::fma(x, y, z); }, a, b,
+      c);
 }
 
 float div_f32(float a, float b, uint32_t round) {
-  return Rounded(round, [](float x, float y) { return x / y; }, a, b);
+  return Rounded(
+      round, [](float x, float y) { return x / y; }, a, b);
 }
 
 float sqrt_f32(float a, uint32_t round) {
-  return Rounded(round, [](float x) { return std::sqrt(x); }, a);
+  return Rounded(
+      round, [](float x) { return std::sqrt(x); }, a);
 }
 
 double add_f64(double a, double b, uint32_t round) {
-  return Rounded(round, [](double x, double y) { return x + y; }, a, b);
+  return Rounded(
+      round, [](double x, double y) { return x + y; }, a, b);
 }
 
 double mul_f64(double a, double b, uint32_t round) {
-  return Rounded(round, [](double x, double y) { return x * y; }, a, b);
+  return Rounded(
+      round, [](double x, double y) { return x * y; }, a, b);
 }
 
 double fma_f64(double a, double b, double c, uint32_t round) {
   return Rounded(
-      round, [](double x, double y, double z) { return std::fma(x, y, z); },
-      a, b, c);
+      round, [](double x, double y, double z) { return std::fma(x, y, z); }, a,
+      b, c);
 }
 
 double div_f64(double a, double b, uint32_t round) {
-  return Rounded(round, [](double x, double y) { return x / y; }, a, b);
+  return Rounded(
+      round, [](double x, double y) { return x / y; }, a, b);
 }
 
 double sqrt_f64(double a, uint32_t round) {
-  return Rounded(round, [](double x) { return std::sqrt(x); }, a);
+  return Rounded(
+      round, [](double x) { return std::sqrt(x); }, a);
 }
 
 float f64_to_f32(double a, uint32_t round) {
-  return Rounded(round, [](double x) { return static_cast<float>(x); }, a);
+  return Rounded(
+      round, [](double x) { return static_cast<float>(x); }, a);
 }
 
 float s64_to_f32(int64_t a, uint32_t round) {
-  return Rounded(round, [](int64_t x) { return static_cast<float>(x); }, a);
+  return Rounded(
+      round, [](int64_t x) { return static_cast<float>(x); }, a);
 }
 
 // Above the signed range: half of the value with the lost bit kept as sticky,
@@ -79,7 +89,8 @@ float u64_to_f32(uint64_t a, uint32_t round) {
 }
 
 double s64_to_f64(int64_t a, uint32_t round) {
-  return Rounded(round, [](int64_t x) { return static_cast<double>(x); }, a);
+  return Rounded(
+      round, [](int64_t x) { return static_cast<double>(x); }, a);
 }
 
 double u64_to_f64(uint64_t a, uint32_t round) {

@@ -28,9 +28,12 @@ uint64_t Nanoseconds(clockid_t clock) {
 
 Kind KindOf(TrapKind kind) {
   switch (kind) {
-    case TrapKind::kTrap: return Kind::kTrap;
-    case TrapKind::kMisaligned: return Kind::kMisalignedAddress;
-    case TrapKind::kInvalid: return Kind::kInvalidInstruction;
+    case TrapKind::kTrap:
+      return Kind::kTrap;
+    case TrapKind::kMisaligned:
+      return Kind::kMisalignedAddress;
+    case TrapKind::kInvalid:
+      return Kind::kInvalidInstruction;
   }
   return Kind::kTrap;
 }

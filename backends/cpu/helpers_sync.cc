@@ -21,9 +21,9 @@ BlockRun* ThreadRunOf(BlockContext* block, const char* what, uint32_t line) {
   BlockRun* run = RunOf(block, what, line);
   auto* frame = static_cast<BlockFrame*>(block);
   if (frame->launch->code().lanes_per_unit != 1) {
-    frame->owner->Raise(LaunchError::Kind::kInvalidInstruction, 0, line,
-                        std::string(what) + " of a thread in code compiled " +
-                            "for warps");
+    frame->owner->Raise(
+        LaunchError::Kind::kInvalidInstruction, 0, line,
+        std::string(what) + " of a thread in code compiled " + "for warps");
   }
   return run;
 }
@@ -76,18 +76,18 @@ void warp_sync(BlockContext* block, uint32_t mask, uint32_t line) {
       ->Collective(CollectiveOp::kSync, {}, mask, line);
 }
 
-uint64_t shuffle(BlockContext* block, uint32_t mode, uint32_t value,
-                 uint32_t b, uint32_t c, uint32_t mask, uint32_t line) {
+uint64_t shuffle(BlockContext* block, uint32_t mode, uint32_t value, uint32_t b,
+                 uint32_t c, uint32_t mask, uint32_t line) {
   return ThreadRunOf(block, "shuffle", line)
       ->Collective(CollectiveOp::kShuffle, {value, mode, b, c}, mask, line);
 }
 
 uint32_t vote(BlockContext* block, uint32_t kind, uint32_t predicate,
               uint32_t mask, uint32_t line) {
-  return static_cast<uint32_t>(
-      ThreadRunOf(block, "vote", line)
-          ->Collective(CollectiveOp::kVote, {predicate, kind, 0, 0}, mask,
-                       line));
+  return static_cast<uint32_t>(ThreadRunOf(block, "vote", line)
+                                   ->Collective(CollectiveOp::kVote,
+                                                {predicate, kind, 0, 0}, mask,
+                                                line));
 }
 
 uint64_t match(BlockContext* block, uint32_t kind, uint64_t value,
@@ -96,8 +96,8 @@ uint64_t match(BlockContext* block, uint32_t kind, uint64_t value,
       ->Collective(CollectiveOp::kMatch, {value, kind, 0, 0}, mask, line);
 }
 
-uint32_t redux(BlockContext* block, uint32_t op, uint32_t value,
-               uint32_t mask, uint32_t line) {
+uint32_t redux(BlockContext* block, uint32_t op, uint32_t value, uint32_t mask,
+               uint32_t line) {
   return static_cast<uint32_t>(
       ThreadRunOf(block, "warp reduction", line)
           ->Collective(CollectiveOp::kRedux, {value, op, 0, 0}, mask, line));

@@ -21,10 +21,11 @@ constexpr std::string_view kArchitecture = "unknown";
 // Features that change what a compiler for this processor emits; others (of
 // the system, of virtualisation) would only split the cache.
 constexpr std::string_view kRelevant[] = {
-    "abm",  "adx",   "aes",  "asimd",  "atomics", "avx",       "avx2",
-    "bmi1", "bmi2",  "bf16", "f16c",   "fma",     "fma4",      "fphp",
-    "gfni", "lse",   "movbe", "pclmulqdq", "popcnt", "sha_ni", "sse3",
-    "sse4_1", "sse4_2", "ssse3", "sve", "sve2", "vaes", "vpclmulqdq", "xop",
+    "abm",    "adx",    "aes",  "asimd",      "atomics", "avx",
+    "avx2",   "bmi1",   "bmi2", "bf16",       "f16c",    "fma",
+    "fma4",   "fphp",   "gfni", "lse",        "movbe",   "pclmulqdq",
+    "popcnt", "sha_ni", "sse3", "sse4_1",     "sse4_2",  "ssse3",
+    "sve",    "sve2",   "vaes", "vpclmulqdq", "xop",
 };
 
 bool IsRelevant(std::string_view feature) {

@@ -9,8 +9,8 @@
 namespace hetgpu::cpu {
 
 struct HostCpu {
-  std::string name;       // "AMD EPYC 9655", or the architecture
-  std::string target;     // "x86_64/native/avx,avx2,…": features, sorted
+  std::string name;        // "AMD EPYC 9655", or the architecture
+  std::string target;      // "x86_64/native/avx,avx2,…": features, sorted
   uint32_t clock_khz = 0;  // nominal, 0 = not known
 };
 

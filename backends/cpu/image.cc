@@ -38,8 +38,8 @@ absl::Status CheckHeader(std::string_view name, std::string_view bytes,
     return Bad(name, "not a CPU kernel image");
   }
   if (header.abi_version != kAbiVersion) {
-    return Bad(name, "made for ABI version ", header.abi_version,
-               ", expected ", kAbiVersion);
+    return Bad(name, "made for ABI version ", header.abi_version, ", expected ",
+               kAbiVersion);
   }
   if (header.lanes_per_unit != 1 && header.lanes_per_unit != kWarpSize) {
     return Bad(name, "units of ", header.lanes_per_unit,
@@ -56,8 +56,7 @@ absl::Status CheckHeader(std::string_view name, std::string_view bytes,
   if (header.code_offset > bytes.size() ||
       header.code_bytes > bytes.size() - header.code_offset) {
     return Bad(name, "code of ", header.code_bytes, " bytes at offset ",
-               header.code_offset, " does not fit in ", bytes.size(),
-               " bytes");
+               header.code_offset, " does not fit in ", bytes.size(), " bytes");
   }
   if (header.code_bytes > kMaxCodeBytes ||
       header.entry_offset >= header.code_bytes) {

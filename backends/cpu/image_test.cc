@@ -1,7 +1,8 @@
 // The image loader, with hand-made images.
+#include "backends/cpu/image.h"
+
 #include <random>
 
-#include "backends/cpu/image.h"
 #include "backends/cpu/imports.h"
 #include "backends/cpu/test_device.h"
 
@@ -102,10 +103,10 @@ TEST_F(ImageTest, FaultsNameTheLineOfTheTable) {
 // mov rdi, [rdi + 8]; mov rdi, [rdi]; mov esi, 7; mov edx, 5;
 // jmp [rip + slot]
 TEST_F(ImageTest, ImportSlotsAreFilled) {
-  ImageParts parts = Parts(Bytes(
-      {0x48, 0x8b, 0x7f, 0x08, 0x48, 0x8b, 0x3f, 0xbe, 7,    0, 0, 0,
-       0xba, 5,    0,    0,    0,    0xff, 0x25, 1,    0,    0, 0, 0x90,
-       0,    0,    0,    0,    0,    0,    0,    0}));
+  ImageParts parts =
+      Parts(Bytes({0x48, 0x8b, 0x7f, 0x08, 0x48, 0x8b, 0x3f, 0xbe, 7, 0, 0,
+                   0,    0xba, 5,    0,    0,    0,    0xff, 0x25, 1, 0, 0,
+                   0,    0x90, 0,    0,    0,    0,    0,    0,    0, 0}));
   uint32_t memset_index = 0;
   while (ImportName(memset_index) != "memset") ++memset_index;
   parts.imports = {{memset_index, 0, 24}};
@@ -132,32 +133,49 @@ TEST(ImageCheckTest, BadHeadersAreRefusedByName) {
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
     return std::string(status.message());
   };
-  EXPECT_NE(refusal([](ImageHeader* h) { h->magic[0] = 'X'; })
-                .find("not a CPU kernel image"), std::string::npos);
-  EXPECT_NE(refusal([](ImageHeader* h) { h->abi_version = 99; })
-                .find("ABI version 99"), std::string::npos);
-  EXPECT_NE(refusal([](ImageHeader* h) { h->lanes_per_unit = 2; })
-                .find("units of 2 lanes"), std::string::npos);
-  EXPECT_NE(refusal([](ImageHeader* h) { h->needs_fibers = 2; })
-                .find("needs_fibers"), std::string::npos);
-  EXPECT_NE(refusal([](ImageHeader* h) { h->stack_bytes = 1u << 31; })
-                .find("stack"), std::string::npos);
-  EXPECT_NE(refusal([](ImageHeader* h) { h->code_offset = 1u << 31; })
-                .find("does not fit"), std::string::npos);
-  EXPECT_NE(refusal([](ImageHeader* h) { h->code_bytes = UINT64_MAX; })
-                .find("does not fit"), std::string::npos);
-  EXPECT_NE(refusal([](ImageHeader* h) { h->code_offset = 8; })
-                .find("overlaps"), std::string::npos);
-  EXPECT_NE(refusal([](ImageHeader* h) { h->entry_offset = 64; })
-                .find("entry"), std::string::npos);
-  EXPECT_NE(refusal([](ImageHeader* h) { h->code_bytes = 0; })
-                .find("entry"), std::string::npos);
-  EXPECT_NE(refusal([](ImageHeader* h) { h->import_count = UINT32_MAX; })
-                .find("imports"), std::string::npos);
-  EXPECT_NE(refusal([](ImageHeader* h) { h->line_count = UINT32_MAX; })
-                .find("lines"), std::string::npos);
-  EXPECT_NE(refusal([](ImageHeader* h) { h->explanation_bytes = 4096; })
-                .find("text"), std::string::npos);
+  EXPECT_NE(refusal([](ImageHeader* h) {
+              h->magic[0] = 'X';
+            }).find("not a CPU kernel image"),
+            std::string::npos);
+  EXPECT_NE(refusal([](ImageHeader* h) {
+              h->abi_version = 99;
+            }).find("ABI version 99"),
+            std::string::npos);
+  EXPECT_NE(refusal([](ImageHeader* h) {
+              h->lanes_per_unit = 2;
+            }).find("units of 2 lanes"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal([](ImageHeader* h) { h->needs_fibers = 2; }).find("needs_fibers"),
+      std::string::npos);
+  EXPECT_NE(
+      refusal([](ImageHeader* h) { h->stack_bytes = 1u << 31; }).find("stack"),
+      std::string::npos);
+  EXPECT_NE(refusal([](ImageHeader* h) {
+              h->code_offset = 1u << 31;
+            }).find("does not fit"),
+            std::string::npos);
+  EXPECT_NE(refusal([](ImageHeader* h) {
+              h->code_bytes = UINT64_MAX;
+            }).find("does not fit"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal([](ImageHeader* h) { h->code_offset = 8; }).find("overlaps"),
+      std::string::npos);
+  EXPECT_NE(refusal([](ImageHeader* h) { h->entry_offset = 64; }).find("entry"),
+            std::string::npos);
+  EXPECT_NE(refusal([](ImageHeader* h) { h->code_bytes = 0; }).find("entry"),
+            std::string::npos);
+  EXPECT_NE(refusal([](ImageHeader* h) {
+              h->import_count = UINT32_MAX;
+            }).find("imports"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal([](ImageHeader* h) { h->line_count = UINT32_MAX; }).find("lines"),
+      std::string::npos);
+  EXPECT_NE(
+      refusal([](ImageHeader* h) { h->explanation_bytes = 4096; }).find("text"),
+      std::string::npos);
 }
 
 TEST(ImageCheckTest, BadRecordsAreRefusedByName) {
@@ -165,11 +183,12 @@ TEST(ImageCheckTest, BadRecordsAreRefusedByName) {
   parts.imports = {{ImportCount(), 0, 8}};
   EXPECT_NE(LoadStatus(Build(parts)).message().find("imports function"),
             std::string::npos);
-  for (uint64_t slot : {uint64_t{60}, uint64_t{64}, UINT64_MAX - 7,
-                        uint64_t{4}}) {
+  for (uint64_t slot :
+       {uint64_t{60}, uint64_t{64}, UINT64_MAX - 7, uint64_t{4}}) {
     parts.imports = {{0, 0, slot}};
     EXPECT_NE(LoadStatus(Build(parts)).message().find("import slot"),
-              std::string::npos) << slot;
+              std::string::npos)
+        << slot;
   }
   parts.imports.clear();
   parts.lines = {{8, 1}, {4, 2}};

@@ -85,8 +85,8 @@ const Import* Table() {
       {"memcpy", AddressOf(::memcpy)},
       {"memmove", AddressOf(::memmove)},
       {"memset", AddressOf(::memset)},
-      {"fma", AddressOf(static_cast<double (*)(double, double, double)>(
-                  ::fma))},
+      {"fma",
+       AddressOf(static_cast<double (*)(double, double, double)>(::fma))},
       {"fmaf", AddressOf(::fmaf)},
       {"fmod", AddressOf(static_cast<double (*)(double, double)>(::fmod))},
       {"fmodf", AddressOf(::fmodf)},

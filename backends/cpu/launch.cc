@@ -22,8 +22,8 @@ uint64_t NextGridId() {
 
 Launch::Launch(const LaunchConfig& config, const LaunchServices& services)
     : config_(config), services_(services), grid_id_(NextGridId()) {
-  block_count_ = static_cast<uint64_t>(config.grid.x) * config.grid.y *
-                 config.grid.z;
+  block_count_ =
+      static_cast<uint64_t>(config.grid.x) * config.grid.y * config.grid.z;
   thread_count_ = config.block.x * config.block.y * config.block.z;
   const uint32_t lanes = code().lanes_per_unit;
   unit_count_ = (thread_count_ + lanes - 1) / lanes;
@@ -60,8 +60,8 @@ bool Launch::ClaimBlocks(uint64_t* first, uint64_t* last) {
   do {
     if (next >= block_count_) return false;
     end = next + ChunkSize(block_count_ - next);
-  } while (!next_block_.compare_exchange_weak(next, end,
-                                              std::memory_order_relaxed));
+  } while (
+      !next_block_.compare_exchange_weak(next, end, std::memory_order_relaxed));
   *first = next;
   *last = end;
   return true;

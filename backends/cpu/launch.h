@@ -21,21 +21,21 @@ class Worker;
 
 // Of the device; outlive every launch.
 struct LaunchServices {
-  DeviceHeap* heap = nullptr;      // null: in-kernel malloc returns null
-  PrintSink* sink = nullptr;       // null: what is printed is dropped
-  Watchdog* watchdog = nullptr;    // null: no timeout, no stop in a plain loop
+  DeviceHeap* heap = nullptr;    // null: in-kernel malloc returns null
+  PrintSink* sink = nullptr;     // null: what is printed is dropped
+  Watchdog* watchdog = nullptr;  // null: no timeout, no stop in a plain loop
   uint64_t stack_bytes = 256u << 10;  // of a fiber, before the kernel's need
 };
 
 struct LaunchConfig {
   const KernelCode* code = nullptr;
   Dim3 grid, block;
-  uint32_t shared_bytes = 0;          // static and dynamic
+  uint32_t shared_bytes = 0;  // static and dynamic
   uint32_t dynamic_shared_bytes = 0;
   std::string_view params;
   uint64_t module_data = 0;
-  uint64_t timeout_ms = 0;            // 0 = none
-  uint32_t workers = 1;               // that may take part
+  uint64_t timeout_ms = 0;  // 0 = none
+  uint32_t workers = 1;     // that may take part
 };
 
 class Launch {

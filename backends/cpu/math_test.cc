@@ -25,9 +25,12 @@ T Pick(Round mode, T low, T high, int against_middle, bool low_even) {
     case Round::kRn:
       if (against_middle != 0) return against_middle < 0 ? low : high;
       return low_even ? low : high;
-    case Round::kRz: return low < 0 || high <= 0 ? high : low;
-    case Round::kRm: return low;
-    case Round::kRp: return high;
+    case Round::kRz:
+      return low < 0 || high <= 0 ? high : low;
+    case Round::kRm:
+      return low;
+    case Round::kRp:
+      return high;
   }
   return low;
 }
@@ -188,8 +191,8 @@ void CheckFormat(uint16_t infinity) {
       for (int side : {-1, 0, 1}) {
         const double exact =
             side == 0 ? middle : std::nextafter(middle, side < 0 ? low : high);
-        const uint16_t want = Pick<int>(mode, low_bits, high_bits, side,
-                                        low_bits % 2 == 0);
+        const uint16_t want =
+            Pick<int>(mode, low_bits, high_bits, side, low_bits % 2 == 0);
         ASSERT_EQ(FromDouble(exact, mode), want) << bits << " " << side;
         const Round mirrored = mode == Round::kRm   ? Round::kRp
                                : mode == Round::kRp ? Round::kRm
@@ -265,8 +268,8 @@ TEST(SmallFloatTest, FusedOperationsRoundOnce) {
       std::ldexp(1.0, -8) * (1 + std::ldexp(1.0, -7)), Round::kRn);
   EXPECT_EQ(helper::fma_bf16(above, one, one), one + 1);
   // A product that is a tie, with an addend below double's precision.
-  const uint16_t p = DoubleToBfloat(std::ldexp(1 + std::ldexp(1.0, -7), 26),
-                                    Round::kRn);
+  const uint16_t p =
+      DoubleToBfloat(std::ldexp(1 + std::ldexp(1.0, -7), 26), Round::kRn);
   const uint16_t q = DoubleToBfloat(std::ldexp(1.5, 30), Round::kRn);
   const double product = BfloatToDouble(p) * BfloatToDouble(q);
   const double low = BfloatToDouble(DoubleToBfloat(product, Round::kRz));
@@ -285,7 +288,8 @@ TEST(SmallFloatTest, HelpersConvertFromFloatAndDouble) {
   EXPECT_EQ(helper::f32_to_bf16(1.00390625f, Mode(Round::kRn)), 0x3f80);
   // Just above a tie: through float it would become the tie itself.
   EXPECT_EQ(helper::f64_to_f16(1 + std::ldexp(1.0, -11) + std::ldexp(1.0, -40),
-                               Mode(Round::kRn)), 0x3c01);
+                               Mode(Round::kRn)),
+            0x3c01);
 }
 
 }  // namespace

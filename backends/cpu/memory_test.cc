@@ -1,8 +1,8 @@
+#include <gtest/gtest.h>
+
 #include <cstring>
 #include <random>
 #include <thread>
-
-#include <gtest/gtest.h>
 
 #include "backends/cpu/arena.h"
 #include "backends/cpu/heap.h"
@@ -48,9 +48,10 @@ TEST(ArenaTest, TheLimitIsKeptAndNamed) {
   EXPECT_TRUE(absl::IsResourceExhausted(second.status()));
   EXPECT_NE(second.status().message().find("1048576 bytes asked for, 524288 "
                                            "free"),
-            std::string::npos) << second.status();
-  EXPECT_TRUE(absl::IsResourceExhausted(
-      arena->Allocate(UINT64_MAX - 10).status()));
+            std::string::npos)
+      << second.status();
+  EXPECT_TRUE(
+      absl::IsResourceExhausted(arena->Allocate(UINT64_MAX - 10).status()));
   ASSERT_TRUE(arena->Free(*first).ok());
   EXPECT_TRUE(arena->Allocate(kMiB).ok());
 }
@@ -140,8 +141,8 @@ TEST(OptionsTest, SizesHaveSuffixes) {
   EXPECT_EQ(*ParseBytes("64K"), 64u << 10);
   EXPECT_EQ(*ParseBytes("8m"), 8u << 20);
   EXPECT_EQ(*ParseBytes("2G"), uint64_t{2} << 30);
-  for (const char* bad : {"", "K", "-1", "12Q", "12KB", "99999999999999999999",
-                          "99999999T"}) {
+  for (const char* bad :
+       {"", "K", "-1", "12Q", "12KB", "99999999999999999999", "99999999T"}) {
     EXPECT_FALSE(ParseBytes(bad).ok()) << bad;
   }
 }

@@ -34,8 +34,7 @@ uint32_t AllowedCores() {
 // Of the machine, or of the container when that is less.
 uint64_t PhysicalMemory() {
   const uint64_t pages = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES));
-  const uint64_t bytes =
-      pages * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
+  const uint64_t bytes = pages * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
   uint64_t allowed = 0;
   std::ifstream limit("/sys/fs/cgroup/memory.max");
   return limit >> allowed && allowed > 0 ? std::min(bytes, allowed) : bytes;
@@ -43,11 +42,20 @@ uint64_t PhysicalMemory() {
 
 uint32_t ShiftOf(char suffix) {
   switch (suffix) {
-    case 'k': case 'K': return 10;
-    case 'm': case 'M': return 20;
-    case 'g': case 'G': return 30;
-    case 't': case 'T': return 40;
-    default: return 0;
+    case 'k':
+    case 'K':
+      return 10;
+    case 'm':
+    case 'M':
+      return 20;
+    case 'g':
+    case 'G':
+      return 30;
+    case 't':
+    case 'T':
+      return 40;
+    default:
+      return 0;
   }
 }
 
@@ -94,8 +102,8 @@ absl::StatusOr<Options> ReadOptions() {
                   &options.stack_bytes)}) {
     if (!status.ok()) return status;
   }
-  options.threads = static_cast<uint32_t>(
-      std::min<uint64_t>(threads, options.threads));
+  options.threads =
+      static_cast<uint32_t>(std::min<uint64_t>(threads, options.threads));
   return options;
 }
 

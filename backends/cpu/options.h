@@ -10,7 +10,7 @@
 namespace hetgpu::cpu {
 
 struct Options {
-  uint32_t threads = 1;      // HETGPU_CPU_THREADS, at most the cores allowed
+  uint32_t threads = 1;       // HETGPU_CPU_THREADS, at most the cores allowed
   uint64_t memory_bytes = 0;  // HETGPU_CPU_MEMORY, default physical memory
   uint64_t heap_bytes = 8u << 20;     // HETGPU_CPU_HEAP: in-kernel malloc
   uint64_t stack_bytes = 256u << 10;  // HETGPU_CPU_STACK_SIZE: per fiber

@@ -108,7 +108,12 @@ void PrintString(Conversion conversion, const char* text, BoundedText* out) {
 bool PrintArgument(const Conversion& conversion, Arguments* arguments,
                    BoundedText* out) {
   switch (conversion.type) {
-    case 'd': case 'i': case 'u': case 'o': case 'x': case 'X':
+    case 'd':
+    case 'i':
+    case 'u':
+    case 'o':
+    case 'x':
+    case 'X':
       if (conversion.wide) {
         Print(conversion, "ll", arguments->Take<long long>(), out);
       } else {
@@ -118,17 +123,24 @@ bool PrintArgument(const Conversion& conversion, Arguments* arguments,
     case 'c':
       Print(conversion, "", arguments->Take<int32_t>(), out);
       return true;
-    case 'e': case 'E': case 'f': case 'F': case 'g': case 'G': case 'a':
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+    case 'a':
     case 'A':
       Print(conversion, "", arguments->Take<double>(), out);
       return true;
     case 'p':
-      Print(conversion, "", reinterpret_cast<void*>(
-          arguments->Take<uint64_t>()), out);
+      Print(conversion, "",
+            reinterpret_cast<void*>(arguments->Take<uint64_t>()), out);
       return true;
     case 's':
-      PrintString(conversion, reinterpret_cast<const char*>(
-          arguments->Take<uint64_t>()), out);
+      PrintString(conversion,
+                  reinterpret_cast<const char*>(arguments->Take<uint64_t>()),
+                  out);
       return true;
     default:
       return false;

@@ -18,9 +18,7 @@ class Buffer {
     bytes_.append(reinterpret_cast<const char*>(&value), sizeof(T));
     return *this;
   }
-  uint64_t address() const {
-    return reinterpret_cast<uint64_t>(bytes_.data());
-  }
+  uint64_t address() const { return reinterpret_cast<uint64_t>(bytes_.data()); }
 
  private:
   std::string bytes_;
@@ -44,13 +42,21 @@ std::string Text(const char* format, const Buffer& arguments) {
 }
 
 TEST(FormatTest, IntegersOfAllWidths) {
-  EXPECT_EQ(Text("%d %i %u %x %X %o %c!",
-                 Buffer().Add(-5).Add(7).Add(4000000000u).Add(255).Add(255)
-                     .Add(8).Add(int{'A'})),
+  EXPECT_EQ(Text("%d %i %u %x %X %o %c!", Buffer()
+                                              .Add(-5)
+                                              .Add(7)
+                                              .Add(4000000000u)
+                                              .Add(255)
+                                              .Add(255)
+                                              .Add(8)
+                                              .Add(int{'A'})),
             "-5 7 4000000000 ff FF 10 A!");
-  EXPECT_EQ(Text("%ld %lld %lu %llx %hd",
-                 Buffer().Add(int64_t{-1}).Add(int64_t{1} << 40)
-                     .Add(UINT64_MAX).Add(uint64_t{0xabc} << 32).Add(3)),
+  EXPECT_EQ(Text("%ld %lld %lu %llx %hd", Buffer()
+                                              .Add(int64_t{-1})
+                                              .Add(int64_t{1} << 40)
+                                              .Add(UINT64_MAX)
+                                              .Add(uint64_t{0xabc} << 32)
+                                              .Add(3)),
             "-1 1099511627776 18446744073709551615 abc00000000 3");
 }
 
@@ -78,10 +84,11 @@ TEST(FormatTest, WidthsPrecisionsAndFlags) {
   EXPECT_EQ(Text("[%5d][%-5d][%05d][%+d][% d][%#x]",
                  Buffer().Add(42).Add(42).Add(42).Add(42).Add(42).Add(42)),
             "[   42][42   ][00042][+42][ 42][0x2a]");
-  EXPECT_EQ(Text("[%*d][%-*d][%.*f][%*d]",
-                 Buffer().Add(5).Add(1).Add(5).Add(2).Add(2).Add(1.239)
-                     .Add(-4).Add(3)),
-            "[    1][2    ][1.24][3   ]");
+  EXPECT_EQ(
+      Text("[%*d][%-*d][%.*f][%*d]",
+           Buffer().Add(5).Add(1).Add(5).Add(2).Add(2).Add(1.239).Add(-4).Add(
+               3)),
+      "[    1][2    ][1.24][3   ]");
 }
 
 TEST(FormatTest, StringsAndPointers) {
@@ -127,8 +134,7 @@ struct PrintParams {
   uint32_t* results;
 };
 
-HETGPU_EMITTED void PrintEach(BlockContext* b, uint32_t first,
-                              uint32_t count) {
+HETGPU_EMITTED void PrintEach(BlockContext* b, uint32_t first, uint32_t count) {
   const auto& params = ParamsOf<PrintParams>(b);
   for (uint32_t unit = first; unit < first + count; ++unit) {
     b->current_unit = unit;
@@ -181,11 +187,11 @@ HETGPU_EMITTED void Assert(BlockContext* b, uint32_t first, uint32_t count) {
 }
 
 TEST_P(PrintTest, AssertionsPrintTheFamiliarLine) {
-  const LaunchError error = device_.Run(
-      device_.Code(Assert, GetParam()), {{1, 3, 1}, {4, 4, 1}},
-      AssertParams{reinterpret_cast<uint64_t>("x < n"),
-                   reinterpret_cast<uint64_t>("a.cu"),
-                   reinterpret_cast<uint64_t>("void k(int)"), 1});
+  const LaunchError error =
+      device_.Run(device_.Code(Assert, GetParam()), {{1, 3, 1}, {4, 4, 1}},
+                  AssertParams{reinterpret_cast<uint64_t>("x < n"),
+                               reinterpret_cast<uint64_t>("a.cu"),
+                               reinterpret_cast<uint64_t>("void k(int)"), 1});
   EXPECT_EQ(error.kind, Kind::kAssert);
   EXPECT_EQ(error.line, 77u);
   EXPECT_EQ(error.block.y, 2u);
@@ -220,13 +226,15 @@ HETGPU_EMITTED void UseHeap(BlockContext* b, uint32_t first, uint32_t count) {
 
 TEST_P(PrintTest, KernelsHaveAHeap) {
   std::vector<uint64_t> out(100);
-  EXPECT_EQ(device_.Run(device_.Code(UseHeap, GetParam()),
-                        {{50, 1, 1}, {100, 1, 1}}, HeapParams{out.data(), 0})
-                .kind, Kind::kNone);
+  EXPECT_EQ(device_
+                .Run(device_.Code(UseHeap, GetParam()),
+                     {{50, 1, 1}, {100, 1, 1}}, HeapParams{out.data(), 0})
+                .kind,
+            Kind::kNone);
   for (uint32_t i = 0; i < 100; ++i) EXPECT_EQ(out[i], i);
   const LaunchError error =
-      device_.Run(device_.Code(UseHeap, GetParam()),
-                  {{1, 1, 1}, {100, 1, 1}}, HeapParams{out.data(), 1});
+      device_.Run(device_.Code(UseHeap, GetParam()), {{1, 1, 1}, {100, 1, 1}},
+                  HeapParams{out.data(), 1});
   EXPECT_EQ(error.kind, Kind::kIllegalAddress);
   EXPECT_EQ(error.thread.x, 3u);
   EXPECT_NE(error.detail.find("free"), std::string::npos);
@@ -243,8 +251,10 @@ HETGPU_EMITTED void Clocks(BlockContext* b, uint32_t, uint32_t) {
 
 TEST_P(PrintTest, ClocksRunAndSleepLasts) {
   uint64_t out[2];
-  EXPECT_EQ(device_.Run(device_.Code(Clocks, GetParam()),
-                        {{1, 1, 1}, {1, 1, 1}}, HeapParams{out, 0}).kind,
+  EXPECT_EQ(device_
+                .Run(device_.Code(Clocks, GetParam()), {{1, 1, 1}, {1, 1, 1}},
+                     HeapParams{out, 0})
+                .kind,
             Kind::kNone);
   EXPECT_GT(out[0], 0u);
   EXPECT_GE(out[1], 190000u);

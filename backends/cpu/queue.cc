@@ -34,10 +34,14 @@ void FillWith(uint64_t dst, uint64_t pattern, uint64_t count) {
 void FillBytes(uint64_t dst, uint64_t pattern, uint32_t pattern_bytes,
                uint64_t count) {
   switch (pattern_bytes) {
-    case 1: return FillWith<uint8_t>(dst, pattern, count);
-    case 2: return FillWith<uint16_t>(dst, pattern, count);
-    case 4: return FillWith<uint32_t>(dst, pattern, count);
-    default: return FillWith<uint64_t>(dst, pattern, count);
+    case 1:
+      return FillWith<uint8_t>(dst, pattern, count);
+    case 2:
+      return FillWith<uint16_t>(dst, pattern, count);
+    case 4:
+      return FillWith<uint32_t>(dst, pattern, count);
+    default:
+      return FillWith<uint64_t>(dst, pattern, count);
   }
 }
 
@@ -151,8 +155,7 @@ absl::Status CpuQueue::Launch(LaunchDesc desc) {
 }
 
 absl::Status CpuQueue::Copy(uint64_t dst, uint64_t src, uint64_t bytes) {
-  return HostFunction(
-      [=] { std::memmove(Pointer(dst), Pointer(src), bytes); });
+  return HostFunction([=] { std::memmove(Pointer(dst), Pointer(src), bytes); });
 }
 
 absl::Status CpuQueue::CopyToDevice(uint64_t dst, const void* src,
@@ -160,8 +163,7 @@ absl::Status CpuQueue::CopyToDevice(uint64_t dst, const void* src,
   return HostFunction([=] { std::memcpy(Pointer(dst), src, bytes); });
 }
 
-absl::Status CpuQueue::CopyFromDevice(void* dst, uint64_t src,
-                                      uint64_t bytes) {
+absl::Status CpuQueue::CopyFromDevice(void* dst, uint64_t src, uint64_t bytes) {
   return HostFunction([=] { std::memcpy(dst, Pointer(src), bytes); });
 }
 
@@ -169,9 +171,10 @@ absl::Status CpuQueue::Fill(uint64_t dst, uint64_t pattern,
                             uint32_t pattern_bytes, uint64_t count) {
   if (pattern_bytes != 1 && pattern_bytes != 2 && pattern_bytes != 4 &&
       pattern_bytes != 8) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "cpu: fill pattern of ", pattern_bytes, " bytes, expected 1, 2, 4 or "
-        "8"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("cpu: fill pattern of ", pattern_bytes,
+                     " bytes, expected 1, 2, 4 or "
+                     "8"));
   }
   return HostFunction([=] { FillBytes(dst, pattern, pattern_bytes, count); });
 }

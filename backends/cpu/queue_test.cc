@@ -18,9 +18,7 @@ class QueueTest : public testing::Test {
     EXPECT_TRUE(address.ok()) << address.status();
     return *address;
   }
-  std::unique_ptr<Event> NewEvent() {
-    return *device_.device().CreateEvent();
-  }
+  std::unique_ptr<Event> NewEvent() { return *device_.device().CreateEvent(); }
   TestDevice device_;
 };
 
@@ -47,9 +45,11 @@ TEST_F(QueueTest, CopiesAndFillsRunInOrder) {
 
 TEST_F(QueueTest, EnqueuingDoesNotWait) {
   std::atomic<bool> open{false};
-  ASSERT_TRUE(device_.queue().HostFunction([&] {
-    while (!open) std::this_thread::yield();
-  }).ok());
+  ASSERT_TRUE(device_.queue()
+                  .HostFunction([&] {
+                    while (!open) std::this_thread::yield();
+                  })
+                  .ok());
   int ran = 0;
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(device_.queue().HostFunction([&] { ++ran; }).ok());
@@ -69,17 +69,21 @@ TEST_F(QueueTest, EventsOrderQueuesAndMeasureTime) {
   EXPECT_TRUE(first->Wait().ok());
   std::atomic<bool> open{false};
   std::string order;
-  ASSERT_TRUE(device_.queue().HostFunction([&] {
-    while (!open) std::this_thread::yield();
-    order += "a";
-  }).ok());
+  ASSERT_TRUE(device_.queue()
+                  .HostFunction([&] {
+                    while (!open) std::this_thread::yield();
+                    order += "a";
+                  })
+                  .ok());
   ASSERT_TRUE(device_.queue().Record(first.get()).ok());
   EXPECT_FALSE(first->Done());
   ASSERT_TRUE(other->Wait(first.get()).ok());
-  ASSERT_TRUE(other->HostFunction([&] {
-    order += "b";
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }).ok());
+  ASSERT_TRUE(other
+                  ->HostFunction([&] {
+                    order += "b";
+                    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+                  })
+                  .ok());
   ASSERT_TRUE(other->Record(second.get()).ok());
   open = true;
   ASSERT_TRUE(second->Wait().ok());
@@ -96,8 +100,7 @@ HETGPU_EMITTED void Fail(BlockContext* b, uint32_t, uint32_t) {
   b->helpers->trap(b, 0, 0, 5);
 }
 
-HETGPU_EMITTED void Increment(BlockContext* b, uint32_t first,
-                              uint32_t count) {
+HETGPU_EMITTED void Increment(BlockContext* b, uint32_t first, uint32_t count) {
   __atomic_fetch_add(ParamsOf<Flag>(b).word, count, __ATOMIC_RELAXED);
 }
 
@@ -131,9 +134,11 @@ TEST_F(QueueTest, CancelDropsWhatIsQueued) {
   uint32_t word = 0;
   const auto block = [&] {
     open = false;
-    ASSERT_TRUE(device_.queue().HostFunction([&] {
-      while (!open) std::this_thread::yield();
-    }).ok());
+    ASSERT_TRUE(device_.queue()
+                    .HostFunction([&] {
+                      while (!open) std::this_thread::yield();
+                    })
+                    .ok());
     ASSERT_TRUE(device_.queue().HostFunction([&] { ran = true; }).ok());
   };
   block();  // no launch among it: no error
@@ -197,8 +202,10 @@ TEST_F(QueueTest, TheQueueEndsWithItsWork) {
 HETGPU_EMITTED void Nothing(BlockContext*, uint32_t, uint32_t) {}
 
 TEST_F(QueueTest, HugeGridsOfEmptyBlocksEnd) {
-  EXPECT_EQ(device_.Run(device_.Code(Nothing, false),
-                        {{1u << 24, 1, 1}, {1024, 1, 1}}, 0).kind,
+  EXPECT_EQ(device_
+                .Run(device_.Code(Nothing, false),
+                     {{1u << 24, 1, 1}, {1024, 1, 1}}, 0)
+                .kind,
             Kind::kNone);
 }
 

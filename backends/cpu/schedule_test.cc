@@ -57,9 +57,9 @@ HETGPU_EMITTED uint32_t RunStep(BlockContext* b, const Step& step,
       return b->helpers->vote(b, static_cast<uint32_t>(VoteKind::kBallot),
                               value & 1, mask, index);
     case StepKind::kShuffle:
-      return static_cast<uint32_t>(b->helpers->shuffle(
-          b, static_cast<uint32_t>(ShuffleMode::kIdx), value,
-          step.source[second], 0x1f, mask, index));
+      return static_cast<uint32_t>(
+          b->helpers->shuffle(b, static_cast<uint32_t>(ShuffleMode::kIdx),
+                              value, step.source[second], 0x1f, mask, index));
     case StepKind::kYield:
       for (uint32_t i = 0; i < value % 20; ++i) b->helpers->yield(b);
       return 0;
@@ -98,16 +98,19 @@ class Schedule {
       if (t / 32 * 32 == first && set) ballot |= 1u << t % 32;
     }
     switch (step.kind) {
-      case StepKind::kBlockReduction: return odd;
+      case StepKind::kBlockReduction:
+        return odd;
       case StepKind::kNamedBarrier:
         return step.warps >> thread / 32 & 1 ? odd : 0;
-      case StepKind::kBallot: return ballot & mask;
+      case StepKind::kBallot:
+        return ballot & mask;
       case StepKind::kShuffle: {
         const uint32_t source = first + step.source[second];
         const bool member = mask >> step.source[second] & 1;
         return member && source < threads_ ? ValueOf(source, step.salt) : 0;
       }
-      case StepKind::kYield: return 0;
+      case StepKind::kYield:
+        return 0;
     }
     return 0;
   }

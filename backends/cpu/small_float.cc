@@ -12,9 +12,7 @@ struct Format {
   int exponent_bits;
   int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   int min_exponent() const { return 1 - bias(); }
-  uint32_t infinity() const {
-    return ((1u << exponent_bits) - 1) << mantissa;
-  }
+  uint32_t infinity() const { return ((1u << exponent_bits) - 1) << mantissa; }
 };
 
 constexpr Format kHalf = {10, 5};
@@ -25,10 +23,14 @@ constexpr int kDoubleBias = 1023;
 
 bool RoundsUp(Round round, bool negative, bool odd, bool half, bool sticky) {
   switch (round) {
-    case Round::kRn: return half && (sticky || odd);
-    case Round::kRz: return false;
-    case Round::kRm: return negative && (half || sticky);
-    case Round::kRp: return !negative && (half || sticky);
+    case Round::kRn:
+      return half && (sticky || odd);
+    case Round::kRz:
+      return false;
+    case Round::kRm:
+      return negative && (half || sticky);
+    case Round::kRp:
+      return !negative && (half || sticky);
   }
   return false;
 }
@@ -64,8 +66,7 @@ uint16_t Narrow(double value, Round round, const Format& format) {
     shift += format.min_exponent() - exponent;
   }
   const uint64_t rounded = ShiftRounded(magnitude, shift, round, negative);
-  const uint64_t result =
-      (uint64_t{biased} << format.mantissa) + rounded;
+  const uint64_t result = (uint64_t{biased} << format.mantissa) + rounded;
   if (result < format.infinity()) {
     return sign | static_cast<uint16_t>(result);
   }

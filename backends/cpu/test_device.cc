@@ -21,8 +21,7 @@ std::unique_ptr<Queue> TestDevice::NewQueue() {
   return *std::move(queue);
 }
 
-KernelCode TestDevice::Code(Entry entry, bool fibers,
-                            uint32_t lanes_per_unit) {
+KernelCode TestDevice::Code(Entry entry, bool fibers, uint32_t lanes_per_unit) {
   KernelCode code;
   code.name = "kernel";
   code.entry = entry;
@@ -37,8 +36,7 @@ KernelCode TestDevice::Code(Entry entry, bool fibers,
 }
 
 void TestDevice::StartWithBytes(const KernelCode& code,
-                                const LaunchShape& shape,
-                                std::string params) {
+                                const LaunchShape& shape, std::string params) {
   kernels_.push_back(std::make_unique<Loaded>());
   Loaded& loaded = *kernels_.back();
   loaded.kernel = std::make_unique<CpuKernel>(code);

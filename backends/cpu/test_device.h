@@ -15,7 +15,7 @@
 
 // Marks code that counts as emitted: it lies in a section of its own, without
 // what sanitizers would add to it.
-#define HETGPU_EMITTED                            \
+#define HETGPU_EMITTED                                \
   __attribute__((section("hetgpu_emitted"), noinline, \
                  no_sanitize("address", "undefined", "thread")))
 

@@ -58,8 +58,7 @@ void Watchdog::Stop(Launch* launch) {
 
 void Watchdog::Forget(Launch* launch) {
   std::lock_guard<std::mutex> lock(mutex_);
-  std::erase_if(watched_,
-                [&](const Watched& w) { return w.launch == launch; });
+  std::erase_if(watched_, [&](const Watched& w) { return w.launch == launch; });
 }
 
 void Watchdog::Act(Watched* watched) {
@@ -82,9 +81,8 @@ void Watchdog::Run() {
       continue;
     }
     auto due = std::min_element(
-        watched_.begin(), watched_.end(), [](const auto& a, const auto& b) {
-          return a.deadline < b.deadline;
-        });
+        watched_.begin(), watched_.end(),
+        [](const auto& a, const auto& b) { return a.deadline < b.deadline; });
     if (due->deadline <= Clock::now()) {
       Act(&*due);
     } else {

@@ -32,8 +32,8 @@ constexpr uint32_t kPatience = 4;
 constexpr uint32_t kSharedAlignment = 1024;
 
 // Initial-exec: the fault handler may read it without allocating.
-thread_local Worker* current_worker
-    __attribute__((tls_model("initial-exec"))) = nullptr;
+thread_local Worker* current_worker __attribute__((tls_model("initial-exec"))) =
+    nullptr;
 
 // Emitted code expects the default rounding and no flushing, whatever the host
 // program set for its own threads.
@@ -55,8 +55,8 @@ uint8_t* MapShared(uint32_t bytes, GuardedMemory* memory) {
   return memory->high() - used;
 }
 
-void FillFrame(BlockFrame* frame, Worker* worker, Launch* launch,
-               BlockRun* run, uint8_t* shared) {
+void FillFrame(BlockFrame* frame, Worker* worker, Launch* launch, BlockRun* run,
+               uint8_t* shared) {
   const LaunchConfig& config = launch->config();
   frame->helpers = &kHelpers;
   frame->params = launch->params();
@@ -139,8 +139,7 @@ void Worker::Raise(LaunchError::Kind kind, uint32_t lane, uint32_t line,
   __builtin_unreachable();
 }
 
-void Worker::RaiseAddress(uint64_t address, uint32_t line,
-                          std::string detail) {
+void Worker::RaiseAddress(uint64_t address, uint32_t line, std::string detail) {
   raised_ = Place(LaunchError::Kind::kIllegalAddress, 0, line);
   raised_.address = address;
   raised_.detail = std::move(detail);
@@ -221,10 +220,14 @@ LaunchError Worker::FaultError() const {
 
 void Worker::FailFrom(Outcome outcome, BlockRun* run) {
   switch (outcome) {
-    case Outcome::kRaised: return launch_->Fail(std::move(raised_));
-    case Outcome::kSignal: return launch_->Fail(FaultError());
-    case Outcome::kDeadlock: return launch_->Fail(run->DescribeDeadlock());
-    default: return;
+    case Outcome::kRaised:
+      return launch_->Fail(std::move(raised_));
+    case Outcome::kSignal:
+      return launch_->Fail(FaultError());
+    case Outcome::kDeadlock:
+      return launch_->Fail(run->DescribeDeadlock());
+    default:
+      return;
   }
 }
 
@@ -317,8 +320,8 @@ void Worker::RunStraight() {
 // ---- Fiber code -------------------------------------------------------------
 
 uint32_t Worker::ResidentLimit() const {
-  const uint32_t units = std::max(kResidentUnits / launch_->config().workers,
-                                  kMinResidentUnits);
+  const uint32_t units =
+      std::max(kResidentUnits / launch_->config().workers, kMinResidentUnits);
   return std::clamp(units / launch_->unit_count(), 2u, kMaxResidentBlocks);
 }
 

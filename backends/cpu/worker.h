@@ -51,8 +51,8 @@ struct BlockFrame : BlockContext {
 };
 
 // Fills what does not change from block to block.
-void FillFrame(BlockFrame* frame, Worker* worker, Launch* launch,
-               BlockRun* run, uint8_t* shared);
+void FillFrame(BlockFrame* frame, Worker* worker, Launch* launch, BlockRun* run,
+               uint8_t* shared);
 
 // Filled by the signal handler.
 struct FaultRecord {
@@ -146,8 +146,7 @@ class Worker {
   uint32_t ResidentLimit() const;
 
   void FailFrom(Outcome outcome, BlockRun* run);
-  LaunchError Place(LaunchError::Kind kind, uint32_t lane,
-                    uint32_t line) const;
+  LaunchError Place(LaunchError::Kind kind, uint32_t lane, uint32_t line) const;
   LaunchError FaultError() const;
   void Flush();
 

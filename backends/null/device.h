@@ -16,8 +16,8 @@ class NullDevice final : public Device {
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes) override;
   absl::Status Free(uint64_t address) override;
   uint64_t FreeMemory() const override;
-  absl::StatusOr<std::unique_ptr<Kernel>> Load(
-      const KernelInfo& info, std::string_view image) override;
+  absl::StatusOr<std::unique_ptr<Kernel>> Load(const KernelInfo& info,
+                                               std::string_view image) override;
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override;
   absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override;
   void SetPrintf(std::function<void(std::string_view)> sink) override;

@@ -102,7 +102,8 @@ enum class OperandKind : uint8_t {
                // callee of a call (symbol_kind kFunction)
   kAddress,    // [base + value], base by address_base; with children when the
                // brackets hold more: [tex, {x, y}]: children are the parts
-  kVector,     // {a, b, c, d}: children; also a whole vector register
+  kVector,     // {a, b, c, d}: two or more children; also a whole vector
+               // register. {a} is a
   kSink,       // _
   kPair,       // d|p: two children
   kLabel,      // index into Body::labels
@@ -236,6 +237,9 @@ struct Function {
   absl::Status refusal;
   // `.alias this, alias_of;`: index into Module::functions, else kNone.
   uint32_t alias_of = kNone;
+  // Of a defined .func: its 1-based index among those, else 0. This is the
+  // device-neutral pointer to it.
+  uint32_t token = 0;
   SourceLocation location;
 };
 

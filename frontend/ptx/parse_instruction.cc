@@ -402,8 +402,14 @@ bool BodyParser::VectorOperand(Operand* operand) {
     scratch_.push_back(element);
   } while (cursor_.Accept(','));
   if (!context_.Expect('}')) return false;
-  operand->kind = OperandKind::kVector;
-  AddChildren(mark, operand);
+  if (scratch_.size() - mark == 1) {
+    // Triton writes scalars as lists of one.
+    *operand = scratch_.back();
+    scratch_.resize(mark);
+  } else {
+    operand->kind = OperandKind::kVector;
+    AddChildren(mark, operand);
+  }
   cursor_.SkipSpace();
   if (cursor_.Peek() == '|') return PairOperand(operand);
   return true;

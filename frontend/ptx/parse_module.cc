@@ -25,7 +25,8 @@ class ModuleParser {
     if (module_.target.empty()) {
       return context_.FailHere("the module has no .target");
     }
-    return true;
+    NumberFunctions();
+    return CheckAliases();
   }
 
  private:
@@ -133,12 +134,21 @@ class ModuleParser {
       if (word.empty()) return context_.FailExpected("a target");
       if (word.starts_with("sm_")) {
         if (!Architecture(word, at)) return false;
+      } else if (!IsTargetOption(word)) {
+        return context_.Unsupported(at, Cat("unsupported target option '",
+                                            word, "'"));
       } else {
         module_.target_options.push_back(word);
       }
     } while (cursor_.Accept(','));
     if (module_.target.empty()) return context_.FailExpected("sm_XX");
     return true;
+  }
+
+  // map_f64_to_f32 is left out: it changes what every .f64 means.
+  static bool IsTargetOption(std::string_view word) {
+    return word == "debug" || word == "texmode_unified" ||
+           word == "texmode_independent";
   }
 
   bool Architecture(std::string_view word, SourceLocation at) {
@@ -217,15 +227,30 @@ class ModuleParser {
       }
       indices[i] = entry->index;
     }
-    Function& alias = module_.functions[indices[0]];
-    const Function& target = module_.functions[indices[1]];
-    if (indices[0] == indices[1] || alias.defined ||
-        target.alias_of != kNone) {
-      return context_.FailHere(Cat("'", alias.name, "' cannot be an alias of '",
-                                   target.name, "'"));
-    }
-    alias.alias_of = indices[1];
+    module_.functions[indices[0]].alias_of = indices[1];
     return context_.Expect(';');
+  }
+
+  void NumberFunctions() {
+    uint32_t next = 1;
+    for (Function& function : module_.functions) {
+      if (!function.is_entry && function.defined) function.token = next++;
+    }
+  }
+
+  // An alias has no body and stands for a function that has one, which may come
+  // behind it.
+  bool CheckAliases() {
+    for (const Function& function : module_.functions) {
+      if (function.alias_of == kNone) continue;
+      const Function& target = module_.functions[function.alias_of];
+      if (function.defined || !target.defined) {
+        return context_.Fail(function.location,
+                             Cat("'", function.name, "' cannot be an alias of "
+                                 "'", target.name, "'"));
+      }
+    }
+    return true;
   }
 
   bool Pragma() {

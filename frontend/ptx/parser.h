@@ -14,7 +14,7 @@ namespace hetgpu::ptx {
 
 // Bounds on what one module may ask for. Beyond them: kResourceExhausted.
 struct ParseOptions {
-  uint64_t max_text_bytes = uint64_t{1} << 30;
+  uint64_t max_text_bytes = uint64_t{1} << 28;
   uint32_t max_registers_per_function = 1u << 20;
   uint64_t max_variable_bytes = uint64_t{1} << 32;
   uint64_t max_initializer_bytes = uint64_t{1} << 28;  // of all variables

@@ -102,8 +102,8 @@ INSTANTIATE_TEST_SUITE_P(
                   "which does not fit .u64; expected 'ld{.weak}{.ldspace}"
                   "{.ldcop}{.hint}{.l2size}{.vec}.memtype d:~memtype*, "
                   "[a]{, policy:b64}'"},
-        BodyError{"ldu.v2.f32 {%f1}, [%rd1];",
-                  "16:1: operand 1 '{%f1}' of 'ldu.v2.f32' must be a list of "
+        BodyError{"ldu.v2.f32 {%f1, %f2, %f3}, [%rd1];",
+                  "16:1: operand 1 '{%f1, %f2, %f3}' of 'ldu.v2.f32' must be a list of "
                   "2 elements; expected 'ldu{.global}{.vec}.memtype "
                   "d:~memtype*, [a]'"},
         BodyError{"mov.b64 {%rs1, %rs2}, %rd1;",
@@ -252,7 +252,11 @@ INSTANTIATE_TEST_SUITE_P(
         ModuleError{".version 8.0 .address_size 64",
                     "1:14: expected .target behind .version"},
         ModuleError{".version 8.0 .target gfx90",
+                    "1:22: unsupported target option 'gfx90'"},
+        ModuleError{".version 8.0 .target debug",
                     "1:27: expected sm_XX, found the end of the file"},
+        ModuleError{".version 8.0 .target sm_80, map_f64_to_f32",
+                    "1:29: unsupported target option 'map_f64_to_f32'"},
         ModuleError{".version 8.0 .target sm_9x",
                     "1:22: unknown target 'sm_9x'"},
         ModuleError{".version 8.0 .target sm_80, sm_90",
@@ -310,6 +314,13 @@ INSTANTIATE_TEST_SUITE_P(
                     "2:19: expected ';', found the end of the file"},
         ModuleError{HEADER ".alias f, g;",
                     "2:8: undeclared function 'f'"},
+        ModuleError{HEADER ".func f; .func g; .alias f, g;",
+                    "2:7: 'f' cannot be an alias of 'g'"},
+        ModuleError{HEADER ".func f; .func g { ret; } .func h; .alias f, h; "
+                    ".alias h, g;",
+                    "2:7: 'f' cannot be an alias of 'h'"},
+        ModuleError{HEADER ".entry k { ret; } .func g { ret; } .alias g, k;",
+                    "2:46: kernel 'k' cannot be part of an alias"},
         ModuleError{HEADER ".section .debug_info { ",
                     "2:9: the section does not end"},
         ModuleError{HEADER ".file 1 x", "2:9: expected a file name, found "

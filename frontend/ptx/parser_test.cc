@@ -76,6 +76,8 @@ INSTANTIATE_TEST_SUITE_P(
         BodyCase{"ld.global.v4.f32 {%f1, _, %f2, %f3}, [%rd1+16];",
                  "ld.global.v4.f32 {=%f1:f32, =_, =%f2:f32, =%f3:f32}, "
                  "[%rd1+16]"},
+        BodyCase{"ld.global.b32 { %r1 }, [ %rd1 + 0 ];",
+                 "ld.global.b32 =%r1:b32, [%rd1]"},
         BodyCase{"ld.global.v4.f32 v, [%rd1];",
                  "ld.global.v4.f32 {=v.x:f32, =v.y:f32, =v.z:f32, =v.w:f32}, "
                  "[%rd1]"},

@@ -51,21 +51,12 @@ bool IsRuntimeFunction(std::string_view name) {
 }
 
 uint32_t ResolveAlias(const Module& module, uint32_t function) {
-  // The parser allows no alias of an alias that is set before; chains made in
-  // reverse order end because each step leads to an earlier directive's target.
-  for (size_t i = 0; i < module.functions.size(); ++i) {
-    uint32_t next = module.functions[function].alias_of;
-    if (next == kNone) break;
-    function = next;
-  }
-  return function;
+  uint32_t target = module.functions[function].alias_of;
+  return target == kNone ? function : target;
 }
 
 int64_t FunctionToken(const Module& module, uint32_t function) {
-  auto is_func = [](const Function& f) { return !f.is_entry && f.defined; };
-  if (!is_func(module.functions[function])) return 0;
-  auto begin = module.functions.begin();
-  return std::count_if(begin, begin + function + 1, is_func);
+  return module.functions[function].token;
 }
 
 uint64_t DataLayout::OffsetOf(VariableId id) const {

@@ -32,13 +32,21 @@ void FloatBinary(Lowering& l) {
   });
 }
 
+// The flag of PTX is a carry; after a subtraction it is set when there was no
+// borrow (a + ~b + 1), which code that mixes sub.cc with addc relies on.
+template <typename Carrying>
+Value FlagFromCarry(Lowering& l, Value carry) {
+  if (!std::is_same_v<Carrying, hetir::SubBorrowOp>) return carry;
+  return l.Create<arith::XOrIOp>(carry, l.ConstantInt(1, 1));
+}
+
 template <typename Plain, typename Saturating, typename Carrying>
 void AddOrSub(Lowering& l) {
   Type type = l.mods().type();
   if (l.Has(Flag::kCc)) {
     auto op = l.Create<Carrying>(l.Read(1, type), l.Read(2, type),
                                  l.ConstantInt(1, 0));
-    l.WriteCarry(op.getCarryOut());
+    l.WriteCarry(FlagFromCarry<Carrying>(l, op.getCarryOut()));
     return l.Write(op.getResult(), type);
   }
   l.MapOperands(type, 2, [&l](const Values& in) -> Value {
@@ -62,8 +70,11 @@ void LowerSub(Lowering& l) {
 template <typename Carrying>
 void WithCarryIn(Lowering& l) {
   Type type = l.mods().type();
-  auto op = l.Create<Carrying>(l.Read(1, type), l.Read(2, type), l.ReadCarry());
-  if (l.Has(Flag::kCc)) l.WriteCarry(op.getCarryOut());
+  auto op = l.Create<Carrying>(l.Read(1, type), l.Read(2, type),
+                               FlagFromCarry<Carrying>(l, l.ReadCarry()));
+  if (l.Has(Flag::kCc)) {
+    l.WriteCarry(FlagFromCarry<Carrying>(l, op.getCarryOut()));
+  }
   l.Write(op.getResult(), type);
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "frontend/ptx/dump.h"
 #include "frontend/ptx/lowering/lowering.h"
 #include "frontend/ptx/parser.h"
 #include "frontend/ptx/text.h"
@@ -34,6 +35,13 @@ absl::StatusOr<std::unique_ptr<ptx::Module>> ParsePtx(
         Cat(request.path, ": expected PTX for this stage"));
   }
   return ptx::Parse(request.text, request.path);
+}
+
+absl::Status EmitAst(const CompileRequest& request, std::string* output) {
+  auto module = ParsePtx(request);
+  if (!module.ok()) return module.status();
+  *output = ptx::DumpModule(**module);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<OwningModule> ParseHetir(const CompileRequest& request,
@@ -77,6 +85,7 @@ absl::Status EmitHetir(const CompileRequest& request, std::string* output) {
 }
 
 constexpr Stage kStages[] = {
+    {"ast", "the syntax tree of the PTX", EmitAst},
     {"hetir", "hetIR as lowered, without optimisation", EmitHetir},
 };
 

@@ -78,7 +78,7 @@ absl::Status EmitHetir(const CompileRequest& request, std::string* output) {
   auto module = LoadHetir(request, &context);
   if (!module.ok()) return module.status();
   mlir::OpPrintingFlags flags;
-  if (request.locations) flags.enableDebugInfo(true, true);
+  if (request.locations) flags.enableDebugInfo(true);
   llvm::raw_string_ostream stream(*output);
   (*module)->print(stream, flags);
   return absl::OkStatus();

@@ -61,6 +61,7 @@ ControlFlowGraph::ControlFlowGraph(const Module& module, const Body& body) {
   ComputeOrder();
   ComputeDominators();
   NumberDominatorTree();
+  ComputeFrontiers();
 }
 
 void ControlFlowGraph::SplitBlocks(const Module& module, const Body& body) {
@@ -184,6 +185,22 @@ void ControlFlowGraph::NumberDominatorTree() {
     uint32_t child = children[block][next++];
     enter_[child] = clock++;
     stack.emplace_back(child, 0);
+  }
+}
+
+// Climbs from each predecessor of a join to the join's dominator. Stops where
+// another predecessor has passed: what lies above has the join already.
+void ControlFlowGraph::ComputeFrontiers() {
+  frontier_.resize(blocks_.size());
+  for (uint32_t join : order_) {
+    if (blocks_[join].predecessors.size() < 2) continue;
+    for (uint32_t block : blocks_[join].predecessors) {
+      for (; block != idom_[join]; block = idom_[block]) {
+        std::vector<uint32_t>& frontier = frontier_[block];
+        if (!frontier.empty() && frontier.back() == join) break;
+        frontier.push_back(join);
+      }
+    }
   }
 }
 

@@ -30,6 +30,12 @@ class ControlFlowGraph {
   const std::vector<uint32_t>& order() const { return order_; }
   uint32_t BlockOfLabel(uint32_t label) const { return label_block_[label]; }
   bool Reachable(uint32_t block) const { return position_[block] != kNone; }
+  // Reachable blocks only; the prologue is its own.
+  uint32_t ImmediateDominator(uint32_t block) const { return idom_[block]; }
+  // Joins that `block` reaches without dominating them strictly.
+  const std::vector<uint32_t>& Frontier(uint32_t block) const {
+    return frontier_[block];
+  }
   // Both blocks must be reachable; a block dominates itself.
   bool Dominates(uint32_t a, uint32_t b) const {
     return enter_[a] <= enter_[b] && leave_[b] <= leave_[a];
@@ -41,6 +47,7 @@ class ControlFlowGraph {
   void ComputeOrder();
   void ComputeDominators();
   void NumberDominatorTree();
+  void ComputeFrontiers();
 
   std::vector<BasicBlock> blocks_;
   std::vector<uint32_t> label_block_;
@@ -48,6 +55,7 @@ class ControlFlowGraph {
   std::vector<uint32_t> position_;  // in order_, or kNone
   std::vector<uint32_t> idom_;
   std::vector<uint32_t> enter_, leave_;  // dominator tree intervals
+  std::vector<std::vector<uint32_t>> frontier_;
 };
 
 struct CallParts {

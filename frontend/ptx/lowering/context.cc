@@ -57,13 +57,43 @@ void Lowering::DeclareVariables() {
       variables_[r].type = type;
     }
   }
-  for (const Operand& operand : body_.operands) {
-    bool written = operand.is_dest && operand.kind == OperandKind::kRegister;
-    if (written) ++variables_[operand.index].definitions;
-  }
   carry_ = static_cast<uint32_t>(variables_.size());
-  variables_.push_back({I1(), 2});
+  variables_.push_back({I1(), {}});
   DeclareCells();
+  FindDefinitions();
+}
+
+// Every place that may write a variable: a superset does no harm.
+void Lowering::FindDefinitions() {
+  auto define = [this](uint32_t variable, uint32_t block) {
+    auto& blocks = variables_[variable].definitions;
+    if (blocks.empty() || blocks.back() != block) blocks.push_back(block);
+  };
+  for (const auto& [key, variable] : cells_) {
+    define(variable, ControlFlowGraph::kPrologue);
+  }
+  for (const Variable& param : function_.params) {
+    if (param.reg != kNone) define(param.reg, ControlFlowGraph::kPrologue);
+  }
+  auto scan = [&](const Operand& operand, uint32_t block) {
+    Cell cell;
+    if (operand.kind == OperandKind::kRegister) {
+      if (operand.is_dest) define(operand.index, block);
+    } else if (FindCell(operand, &cell)) {
+      define(cell.variable, block);
+    }
+  };
+  for (uint32_t block : cfg_.order()) {
+    const BasicBlock& range = cfg_.blocks()[block];
+    for (uint32_t i = range.begin; i < range.end; ++i) {
+      const Instruction& inst = body_.instructions[i];
+      if (inst.mods().Has(Flag::kCc)) define(carry_, block);
+      for (const Operand& operand : body_.Operands(inst)) {
+        scan(operand, block);
+        for (const Operand& part : body_.Children(operand)) scan(part, block);
+      }
+    }
+  }
 }
 
 void Lowering::LowerPrologue() {
@@ -76,8 +106,6 @@ void Lowering::LowerPrologue() {
   ssa_->EndBlock(block_, prologue);
 }
 
-// Writes outside of the text (parameters) count as definitions too: such
-// variables take the general path.
 void Lowering::BindParameters() {
   if (function_.is_entry) return;
   auto arguments = blocks_[ControlFlowGraph::kPrologue]->getArguments();

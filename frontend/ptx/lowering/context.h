@@ -170,6 +170,7 @@ class Lowering {
   }
   void DeclareVariables();
   void DeclareCells();
+  void FindDefinitions();
   void LowerPrologue();
   void BindParameters();
   void LowerBlock(uint32_t block);

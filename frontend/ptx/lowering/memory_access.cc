@@ -218,7 +218,7 @@ void Lowering::DeclareCells() {
     if (PassedInMemory(variable) || in_memory.contains(key)) return;
     if (variable.reg != kNone) return;
     cells_[key] = static_cast<uint32_t>(variables_.size());
-    variables_.push_back({Int(static_cast<unsigned>(variable.size * 8)), 2});
+    variables_.push_back({Int(static_cast<unsigned>(variable.size * 8)), {}});
   };
   for (uint32_t i = 0; i < body_.variables.size(); ++i) {
     const Variable& variable = body_.variables[i];

@@ -1,5 +1,6 @@
 #include "frontend/ptx/lowering/ssa_builder.h"
 
+#include <cassert>
 #include <utility>
 
 #include "llvm/ADT/BitVector.h"
@@ -30,39 +31,56 @@ SsaBuilder::SsaBuilder(const ControlFlowGraph& cfg,
       last_(first_.size(), nullptr),
       variables_(std::move(variables)),
       zero_(std::move(zero)),
-      singles_(variables_.size()) {}
-
-void SsaBuilder::Write(uint32_t variable, uint32_t block, mlir::Value value) {
-  values_[Key(variable, block)] = value;
-  if (variables_[variable].definitions == 1) {
-    singles_[variable] = {value, block};
+      joins_known_(variables_.size(), false) {
+  for (uint32_t v = 0; v < variables_.size(); ++v) {
+    for (uint32_t block : variables_[v].definitions) {
+      defined_.insert(Key(v, block));
+    }
   }
 }
 
+void SsaBuilder::Write(uint32_t variable, uint32_t block, mlir::Value value) {
+  assert(defined_.contains(Key(variable, block)));
+  values_[Key(variable, block)] = value;
+}
+
 mlir::Value SsaBuilder::Read(uint32_t variable, uint32_t block) {
-  auto known = values_.find(Key(variable, block));
-  if (known != values_.end()) return known->second;
-  const Single& single = singles_[variable];
-  if (single.value && single.block != block &&
-      cfg_.Dominates(single.block, block)) {
-    return single.value;
-  }
-  llvm::SmallVector<uint32_t, 8> path;
   mlir::Value value;
-  for (uint32_t current = block; !value;) {
-    path.push_back(current);
-    const auto& predecessors = cfg_.blocks()[current].predecessors;
-    if (predecessors.empty()) {
+  uint32_t current = block;
+  for (;; current = cfg_.ImmediateDominator(current)) {
+    value = values_.lookup(Key(variable, current));
+    if (value) break;
+    if (current == ControlFlowGraph::kPrologue) {
       value = zero_(variables_[variable].type);
-    } else if (predecessors.size() > 1) {
+      break;
+    }
+    if (NeedsPhi(variable, current)) {
       value = MakePhi(variable, current);
-    } else {
-      current = predecessors.front();
-      value = values_.lookup(Key(variable, current));
+      values_[Key(variable, current)] = value;
+      break;
     }
   }
-  for (uint32_t passed : path) values_[Key(variable, passed)] = value;
+  if (current != block) values_[Key(variable, block)] = value;
   return value;
+}
+
+bool SsaBuilder::NeedsPhi(uint32_t variable, uint32_t block) {
+  if (cfg_.blocks()[block].predecessors.size() < 2) return false;
+  if (!joins_known_[variable]) FindJoins(variable);
+  return joins_.contains(Key(variable, block));
+}
+
+void SsaBuilder::FindJoins(uint32_t variable) {
+  joins_known_[variable] = true;
+  const auto& definitions = variables_[variable].definitions;
+  llvm::SmallVector<uint32_t> work(definitions.begin(), definitions.end());
+  while (!work.empty()) {
+    uint32_t block = work.pop_back_val();
+    if (!cfg_.Reachable(block)) continue;
+    for (uint32_t join : cfg_.Frontier(block)) {
+      if (joins_.insert(Key(variable, join)).second) work.push_back(join);
+    }
+  }
 }
 
 mlir::Value SsaBuilder::MakePhi(uint32_t variable, uint32_t block) {

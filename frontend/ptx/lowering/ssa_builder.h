@@ -1,13 +1,14 @@
-// SSA on the fly (after Braun et al., "Simple and Efficient Construction of
-// Static Single Assignment Form") for variables that a PTX body overwrites:
-// registers, the carry flag, scalar parameter cells.
+// SSA construction for variables that a PTX body overwrites: registers, the
+// carry flag, scalar parameter cells.
 //
-// A read searches the block, then up through single predecessors; where paths
-// join it makes a block argument. What flows into block arguments is only
-// looked up in Finish, when every block is complete, so blocks need no sealing;
-// arguments that turn out to carry one value are removed there. A variable
-// with a single definition, as most of a compiler's output has, is read
-// directly wherever the definition dominates. Nothing recurses.
+// On demand, as in Braun et al., "Simple and Efficient Construction of Static
+// Single Assignment Form": a read searches its block, then upward, and makes a
+// block argument only where one is needed. Upward means the dominator tree, and
+// an argument is needed in the iterated dominance frontier of the blocks that
+// write the variable (Cytron et al.), so reads pass joins that do not matter
+// and dead variables get no arguments. What flows into arguments is looked up
+// in Finish, when every block is complete; arguments that turn out to carry one
+// value are removed there. Nothing recurses.
 #ifndef HETGPU_FRONTEND_PTX_LOWERING_SSA_BUILDER_H_
 #define HETGPU_FRONTEND_PTX_LOWERING_SSA_BUILDER_H_
 
@@ -17,6 +18,7 @@
 
 #include "frontend/ptx/lowering/cfg.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Value.h"
@@ -25,10 +27,10 @@ namespace hetgpu::ptx {
 
 class SsaBuilder {
  public:
-  // Of each variable: its type, and how often it is written in the text.
   struct Variable {
     mlir::Type type;
-    uint32_t definitions = 0;
+    // Blocks that may write it, each once; every Write must be in one.
+    llvm::SmallVector<uint32_t, 1> definitions;
   };
   // `blocks[i]` is the first IR block of basic block i. `zero` makes (or
   // returns) a zero that is usable everywhere: what undefined variables hold.
@@ -53,14 +55,12 @@ class SsaBuilder {
     llvm::SmallVector<uint32_t, 2> users;      // phis that read this one
     mlir::Value replacement;                   // set when trivial
   };
-  struct Single {  // of variables with one definition
-    mlir::Value value;
-    uint32_t block = 0;
-  };
-
   static uint64_t Key(uint32_t variable, uint32_t block) {
     return uint64_t{block} << 32 | variable;
   }
+  // Whether the writes of `variable` can meet at `block`.
+  bool NeedsPhi(uint32_t variable, uint32_t block);
+  void FindJoins(uint32_t variable);
   mlir::Value MakePhi(uint32_t variable, uint32_t block);
   mlir::Value Resolve(mlir::Value value);
   void CollectInputs();
@@ -74,7 +74,9 @@ class SsaBuilder {
   std::vector<Variable> variables_;
   std::function<mlir::Value(mlir::Type)> zero_;
   llvm::DenseMap<uint64_t, mlir::Value> values_;
-  std::vector<Single> singles_;
+  std::vector<bool> joins_known_;  // per variable
+  llvm::DenseSet<uint64_t> joins_;
+  llvm::DenseSet<uint64_t> defined_;  // definitions, to check Write
   std::vector<Phi> phis_;
   llvm::DenseMap<mlir::Value, uint32_t> phi_of_;
 };

@@ -60,12 +60,12 @@ struct Variable {
   Type type = Type::kNone;
   uint8_t vector = 1;  // .v2 .v4
   Linkage linkage = Linkage::kInternal;
-  bool managed = false;       // .attribute(.managed)
-  bool unified = false;       // .attribute(.unified(…))
-  bool is_array = false;      // declared with [ ]
-  bool unsized = false;       // outermost dimension left empty: name[]
-  uint32_t align = 1;         // bytes: as declared, else natural
-  uint64_t size = 0;          // bytes; 0 for an unsized array
+  bool managed = false;   // .attribute(.managed)
+  bool unified = false;   // .attribute(.unified(…))
+  bool is_array = false;  // declared with [ ]
+  bool unsized = false;   // outermost dimension left empty: name[]
+  uint32_t align = 1;     // bytes: as declared, else natural
+  uint64_t size = 0;      // bytes; 0 for an unsized array
   std::vector<uint64_t> dims;
   bool has_initializer = false;
   std::vector<uint8_t> init_bytes;  // may be shorter than size: rest is zero
@@ -124,7 +124,7 @@ enum class SymbolKind : uint8_t {
 
 struct Operand {
   OperandKind kind = OperandKind::kSink;
-  bool negated = false;      // kRegister: `!p`
+  bool negated = false;                               // kRegister: `!p`
   AddressBase address_base = AddressBase::kAbsolute;  // kAddress
   SymbolKind symbol_kind = SymbolKind::kModuleVariable;
   bool is_dest = false;  // written by the instruction
@@ -148,10 +148,10 @@ struct Instruction {
   const Opcode* opcode = nullptr;  // owned by Module::opcodes
   uint32_t first_operand = 0;
   uint16_t num_operands = 0;
-  bool guard_negated = false;    // @!p
-  uint32_t guard = kNone;        // register index of @p
-  uint32_t loc = kNone;          // index into Body::locs
-  SourceLocation location;       // in the PTX text
+  bool guard_negated = false;  // @!p
+  uint32_t guard = kNone;      // register index of @p
+  uint32_t loc = kNone;        // index into Body::locs
+  SourceLocation location;     // in the PTX text
 
   Op op() const { return opcode->op; }
   const Modifiers& mods() const { return opcode->modifiers; }
@@ -249,19 +249,19 @@ struct SourceFile {
 };
 
 struct Module {
-  std::string text;       // the whole source; names point here
-  std::string file_name;  // for messages
-  uint32_t version = 0;   // 10 * major + minor: 8.7 is 87
-  std::string_view target;           // "sm_90a"
-  uint32_t sm = 0;                   // 90
-  char sm_suffix = 0;                // 'a', 'f' or 0
+  std::string text;         // the whole source; names point here
+  std::string file_name;    // for messages
+  uint32_t version = 0;     // 10 * major + minor: 8.7 is 87
+  std::string_view target;  // "sm_90a"
+  uint32_t sm = 0;          // 90
+  char sm_suffix = 0;       // 'a', 'f' or 0
   std::vector<std::string_view> target_options;  // "debug", …
   uint32_t address_size = 64;
   std::vector<SourceFile> files;
   std::vector<Variable> variables;  // in order of first declaration
   std::vector<Function> functions;  // in order of first declaration
   std::vector<std::string_view> pragmas;
-  std::deque<Opcode> opcodes;       // every distinct opcode string used
+  std::deque<Opcode> opcodes;  // every distinct opcode string used
 
   // Index into functions or variables, or nullopt.
   std::optional<uint32_t> FindFunction(std::string_view name) const;

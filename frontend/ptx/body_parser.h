@@ -15,7 +15,9 @@ namespace hetgpu::ptx {
 class BodyParser {
  public:
   BodyParser(ParseContext* context, Function* function, Body* body)
-      : context_(*context), cursor_(context->cursor), function_(*function),
+      : context_(*context),
+        cursor_(context->cursor),
+        function_(*function),
         body_(*body) {}
 
   // At '{'. Leaves the cursor behind the matching '}'.
@@ -71,9 +73,8 @@ class BodyParser {
   bool OneOperand(Operand* operand);
   bool LeafOperand(Operand* operand);
   bool NamedOperand(Operand* operand);
-  bool RegisterOperand(const NameEntry& entry, uint32_t reg,
-                       SourceLocation at, std::string_view name,
-                       Operand* operand);
+  bool RegisterOperand(const NameEntry& entry, uint32_t reg, SourceLocation at,
+                       std::string_view name, Operand* operand);
   bool SpecialOperand(std::string_view name, SourceLocation at,
                       Operand* operand);
   bool SymbolOperand(const NameEntry& entry, SourceLocation at,
@@ -99,8 +100,8 @@ class BodyParser {
   bool CallTail();
   bool CheckCall(SourceLocation at);
   bool CheckCount(SourceLocation at, std::string_view what,
-                  const std::vector<Variable>& declared,
-                  const Operand& written, std::string_view callee);
+                  const std::vector<Variable>& declared, const Operand& written,
+                  std::string_view callee);
   bool BranchTarget();
   bool BranchTable();
 
@@ -109,9 +110,9 @@ class BodyParser {
   Function& function_;
   Body& body_;
   std::vector<Scope> scopes_;
-  ScopedTable<NameEntry> ranges_;     // prefix of `.reg %r<9>`
-  ScopedTable<char> digit_prefixes_;  // of exact names that end in digits
-  bool ranges_overlap_ = false;       // exact names may hide range members
+  ScopedTable<NameEntry> ranges_;      // prefix of `.reg %r<9>`
+  ScopedTable<char> digit_prefixes_;   // of exact names that end in digits
+  bool ranges_overlap_ = false;        // exact names may hide range members
   ScopedTable<uint32_t> label_names_;  // into pending_labels_
   std::vector<PendingLabel> pending_labels_;
   std::vector<uint32_t> label_operands_;  // into body_.operands

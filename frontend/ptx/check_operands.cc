@@ -125,11 +125,16 @@ class OperandChecker {
   static Type PieceType(Type whole, uint32_t pieces) {
     if (pieces < 2) return Type::kNone;
     switch (TypeBits(whole) / pieces * (TypeBits(whole) % pieces == 0)) {
-      case 8: return Type::kB8;
-      case 16: return Type::kB16;
-      case 32: return Type::kB32;
-      case 64: return Type::kB64;
-      default: return Type::kNone;
+      case 8:
+        return Type::kB8;
+      case 16:
+        return Type::kB16;
+      case 32:
+        return Type::kB32;
+      case 64:
+        return Type::kB64;
+      default:
+        return Type::kNone;
     }
   }
 

@@ -125,8 +125,8 @@ bool Cursor::ReadInteger(Number* number, std::string* error) {
   if (suffix) ++at_;
   if (empty || HasClass(*at_, kNameChar)) {
     while (HasClass(*at_, kNameChar)) ++at_;
-    *error = Cat("malformed number '", std::string_view(start, at_ - start),
-                 "'");
+    *error =
+        Cat("malformed number '", std::string_view(start, at_ - start), "'");
     return false;
   }
   if (overflow) {
@@ -163,8 +163,8 @@ bool Cursor::ReadDecimalFloat(Number* number, std::string* error) {
   if (code != std::errc() || HasClass(*after, kNameChar)) {
     const char* start = at_;
     while (HasClass(*at_, kNameChar) || *at_ == '.') ++at_;
-    *error = Cat("malformed float '", std::string_view(start, at_ - start),
-                 "'");
+    *error =
+        Cat("malformed float '", std::string_view(start, at_ - start), "'");
     return false;
   }
   at_ = after;

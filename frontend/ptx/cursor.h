@@ -47,7 +47,9 @@ class Cursor {
  public:
   // `text` must be followed by a NUL character.
   explicit Cursor(std::string_view text)
-      : begin_(text.data()), at_(begin_), end_(begin_ + text.size()),
+      : begin_(text.data()),
+        at_(begin_),
+        end_(begin_ + text.size()),
         line_start_(begin_) {}
 
   bool AtEnd() const { return at_ >= end_; }

@@ -96,8 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadExpression{"1 / 0", "division by zero in a constant expression"},
         BadExpression{"1 % (2 - 2)",
                       "division by zero in a constant expression"},
-        BadExpression{"1.5 + 1",
-                      "operators other than a sign need integers"}));
+        BadExpression{"1.5 + 1", "operators other than a sign need integers"}));
 
 TEST(ExpressionDepthTest, IsLimited) {
   for (const char* piece : {"(", "-", "!", "1?", "(.s64)"}) {
@@ -155,8 +154,7 @@ class ImmediateTest : public testing::TestWithParam<ImmediateCase> {};
 TEST_P(ImmediateTest, Converts) {
   uint64_t bits = 0;
   std::string why;
-  ASSERT_TRUE(
-      ConvertImmediate(GetParam().number, GetParam().type, &bits, &why))
+  ASSERT_TRUE(ConvertImmediate(GetParam().number, GetParam().type, &bits, &why))
       << why;
   EXPECT_EQ(bits, GetParam().bits);
 }
@@ -170,12 +168,14 @@ INSTANTIATE_TEST_SUITE_P(
         ImmediateCase{{kInt, false, 0x1ffff}, Type::kB16, 0xffff},
         ImmediateCase{{kInt, false, 7}, Type::kPred, 1},
         ImmediateCase{{kInt, false, 0x3c00}, Type::kF16, 0x3c00},
-        ImmediateCase{{NumberKind::kF32, false, 0x3f800000}, Type::kF64,
+        ImmediateCase{{NumberKind::kF32, false, 0x3f800000},
+                      Type::kF64,
                       0x3ff0000000000000},
         ImmediateCase{{NumberKind::kF64, false, 0x3ff0000000000000},
-                      Type::kF32, 0x3f800000},
-        ImmediateCase{{NumberKind::kF32, false, 0x3f800000}, Type::kB32,
+                      Type::kF32,
                       0x3f800000},
+        ImmediateCase{
+            {NumberKind::kF32, false, 0x3f800000}, Type::kB32, 0x3f800000},
         ImmediateCase{{NumberKind::kF64, false, 5}, Type::kB64, 5}));
 
 TEST(ImmediateTest, RefusesMixtures) {
@@ -183,10 +183,10 @@ TEST(ImmediateTest, RefusesMixtures) {
   std::string why;
   EXPECT_FALSE(ConvertImmediate({kInt, false, 1}, Type::kF32, &bits, &why));
   EXPECT_EQ(why, "an integer constant cannot stand for type .f32");
-  EXPECT_FALSE(ConvertImmediate({NumberKind::kF32, false, 1}, Type::kS32,
-                                &bits, &why));
-  EXPECT_FALSE(ConvertImmediate({NumberKind::kF64, false, 1}, Type::kB32,
-                                &bits, &why));
+  EXPECT_FALSE(
+      ConvertImmediate({NumberKind::kF32, false, 1}, Type::kS32, &bits, &why));
+  EXPECT_FALSE(
+      ConvertImmediate({NumberKind::kF64, false, 1}, Type::kB32, &bits, &why));
 }
 
 }  // namespace

@@ -47,16 +47,23 @@ class Dumper {
       case OperandKind::kRegister:
         return Cat(operand.negated ? "!" : "",
                    body_.RegisterName(operand.index));
-      case OperandKind::kImmediate: return Immediate(operand);
+      case OperandKind::kImmediate:
+        return Immediate(operand);
       case OperandKind::kSpecial:
         return Cat('%', SpecialRegisterName(
                             static_cast<SpecialRegister>(operand.index)));
-      case OperandKind::kSymbol: return Symbol(operand);
-      case OperandKind::kAddress: return Address(operand);
-      case OperandKind::kVector: return Children(operand, "{", ", ", "}");
-      case OperandKind::kPair: return Children(operand, "", "|", "");
-      case OperandKind::kList: return Children(operand, "(", ", ", ")");
-      case OperandKind::kSink: return "_";
+      case OperandKind::kSymbol:
+        return Symbol(operand);
+      case OperandKind::kAddress:
+        return Address(operand);
+      case OperandKind::kVector:
+        return Children(operand, "{", ", ", "}");
+      case OperandKind::kPair:
+        return Children(operand, "", "|", "");
+      case OperandKind::kList:
+        return Children(operand, "(", ", ", ")");
+      case OperandKind::kSink:
+        return "_";
       case OperandKind::kLabel:
         return Cat(body_.labels[operand.index].name, "->",
                    body_.labels[operand.index].instruction);
@@ -84,10 +91,12 @@ class Dumper {
         return module_.variables[operand.index].name;
       case SymbolKind::kBodyVariable:
         return body_.variables[operand.index].name;
-      case SymbolKind::kParam: return function_.params[operand.index].name;
+      case SymbolKind::kParam:
+        return function_.params[operand.index].name;
       case SymbolKind::kReturnParam:
         return function_.returns[operand.index].name;
-      case SymbolKind::kFunction: return module_.functions[operand.index].name;
+      case SymbolKind::kFunction:
+        return module_.functions[operand.index].name;
     }
     return "?";
   }
@@ -105,9 +114,12 @@ class Dumper {
         if (operand.value != 0) out += Cat("+", operand.value);
         return out + "]";
       }
-      case AddressBase::kSymbol: return Cat('[', Symbol(operand), ']');
-      case AddressBase::kAbsolute: return Cat('[', operand.value, ']');
-      case AddressBase::kCompound: return Children(operand, "[", ", ", "]");
+      case AddressBase::kSymbol:
+        return Cat('[', Symbol(operand), ']');
+      case AddressBase::kAbsolute:
+        return Cat('[', operand.value, ']');
+      case AddressBase::kCompound:
+        return Children(operand, "[", ", ", "]");
     }
     return "?";
   }
@@ -132,21 +144,26 @@ class Dumper {
 
 // In the order of Flag.
 constexpr std::string_view kFlagNames[] = {
-    "ftz",    "sat",        "satfinite", "relu",      "approx", "full",
-    "noftz",  "NaN",        "xorsign",   "abs",       "cc",     "to",
-    "nc",     "cache_hint", "mmio",      "sync",      "aligned", "trans",
-    "shiftamt", "parity",   "noComplete", "noinc",    "expect_tx", "read",
-    "async",  "L1",         "L2",        "tensormap", "pack",   "sp",
+    "ftz",      "sat",        "satfinite",  "relu",      "approx",    "full",
+    "noftz",    "NaN",        "xorsign",    "abs",       "cc",        "to",
+    "nc",       "cache_hint", "mmio",       "sync",      "aligned",   "trans",
+    "shiftamt", "parity",     "noComplete", "noinc",     "expect_tx", "read",
+    "async",    "L1",         "L2",         "tensormap", "pack",      "sp",
 };
 static_assert(std::size(kFlagNames) == static_cast<size_t>(Flag::kCount));
 
 std::string_view LinkageName(Linkage linkage) {
   switch (linkage) {
-    case Linkage::kInternal: return "";
-    case Linkage::kVisible: return ".visible ";
-    case Linkage::kExtern: return ".extern ";
-    case Linkage::kWeak: return ".weak ";
-    case Linkage::kCommon: return ".common ";
+    case Linkage::kInternal:
+      return "";
+    case Linkage::kVisible:
+      return ".visible ";
+    case Linkage::kExtern:
+      return ".extern ";
+    case Linkage::kWeak:
+      return ".weak ";
+    case Linkage::kCommon:
+      return ".common ";
   }
   return "?";
 }
@@ -169,8 +186,7 @@ void DumpRegisters(const Body& body, std::string* out) {
   }
 }
 
-void DumpDirectives(const PerformanceDirectives& directives,
-                    std::string* out) {
+void DumpDirectives(const PerformanceDirectives& directives, std::string* out) {
   auto dims = [out](std::string_view name, const auto& values) {
     if (values[0] == 0) return;
     *out += Cat("  .", name, ' ', values[0], ", ", values[1], ", ", values[2],
@@ -231,8 +247,8 @@ std::string DumpInstruction(const Module& module, const Function& function,
 }
 
 std::string DumpVariable(const Variable& variable) {
-  std::string out = Cat(LinkageName(variable.linkage), '.',
-                        StateSpaceName(variable.space));
+  std::string out =
+      Cat(LinkageName(variable.linkage), '.', StateSpaceName(variable.space));
   if (variable.vector > 1) out += Cat(" .v", int{variable.vector});
   out += Cat(" .", TypeName(variable.type), ' ', variable.name);
   for (uint64_t dim : variable.dims) out += Cat('[', dim, ']');

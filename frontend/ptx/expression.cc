@@ -160,8 +160,8 @@ class ExpressionReader {
       // -9223372036854775808 is signed although its digits are not.
       if (out->bits >> 63) out->is_unsigned = false;
     } else {
-      out->bits ^= out->kind == NumberKind::kF32 ? uint64_t{1} << 31
-                                                 : uint64_t{1} << 63;
+      out->bits ^=
+          out->kind == NumberKind::kF32 ? uint64_t{1} << 31 : uint64_t{1} << 63;
     }
     return true;
   }

@@ -96,11 +96,16 @@ Modifiers Decode(const Row& row, const RowMatcher& match,
 
 Type DoubleWidth(Type type) {
   switch (type) {
-    case Type::kU16: return Type::kU32;
-    case Type::kS16: return Type::kS32;
-    case Type::kU32: return Type::kU64;
-    case Type::kS32: return Type::kS64;
-    default: return type;
+    case Type::kU16:
+      return Type::kU32;
+    case Type::kS16:
+      return Type::kS32;
+    case Type::kU32:
+      return Type::kU64;
+    case Type::kS32:
+      return Type::kS64;
+    default:
+      return type;
   }
 }
 
@@ -112,8 +117,7 @@ OperandRule Settle(const OperandSpec& spec, const RowMatcher& match,
   if (spec.shape == OperandShape::kAddress ||
       spec.shape == OperandShape::kLabel ||
       spec.shape == OperandShape::kTargets ||
-      spec.shape == OperandShape::kCall ||
-      spec.shape == OperandShape::kAny) {
+      spec.shape == OperandShape::kCall || spec.shape == OperandShape::kAny) {
     return rule;
   }
   if (spec.type != Type::kNone) {
@@ -194,10 +198,9 @@ absl::Status NoMatch(const std::vector<Row>& rows, const WordList& words,
       closest = &row;
     }
   }
-  return absl::UnimplementedError(
-      Cat("no form of '", words[0], "' has the modifiers of '", opcode,
-          "'; the closest is '", GetGrammar().forms[closest->form].syntax,
-          "'"));
+  return absl::UnimplementedError(Cat(
+      "no form of '", words[0], "' has the modifiers of '", opcode,
+      "'; the closest is '", GetGrammar().forms[closest->form].syntax, "'"));
 }
 
 }  // namespace
@@ -214,8 +217,8 @@ std::string ExpandClasses(const Form& form) {
     if (&grammar.forms[row.form] != &form) continue;
     for (const ModifierSlot& slot : row.slots) {
       if (slot.is_wgmma_shape) {
-        out += Cat(out.empty() ? "" : "; ",
-                   ".wgshape = .m64n8k8 … .m64n256k256");
+        out +=
+            Cat(out.empty() ? "" : "; ", ".wgshape = .m64n8k8 … .m64n256k256");
       }
       if (!slot.is_class) continue;
       out += Cat(out.empty() ? "" : "; ", ".", slot.name, " =");

@@ -52,7 +52,7 @@ struct Form {
   std::string_view classes;  // "op=.and .or"
   uint32_t ptx = 0;          // 10 * major + minor
   uint32_t sm = 0;
-  bool sm_exact = false;     // needs the architecture-specific target sm_XXa
+  bool sm_exact = false;  // needs the architecture-specific target sm_XXa
   std::vector<Signature> signatures;
 };
 

@@ -80,8 +80,8 @@ std::vector<ModifierSlot> CompileSlots(std::string_view text,
   while (!text.empty()) {
     bool optional = text.front() == '{';
     if (optional) text.remove_prefix(1);
-    size_t end = std::min(text.find_first_of(optional ? "}" : ".{", 1),
-                          text.size());
+    size_t end =
+        std::min(text.find_first_of(optional ? "}" : ".{", 1), text.size());
     slots.push_back(MakeSlot(text.substr(1, end - 1), optional, classes));
     text.remove_prefix(std::min(end + (optional ? 1 : 0), text.size()));
   }
@@ -115,9 +115,9 @@ void CompileTypeSpec(std::string_view text,
     text.remove_suffix(1);
   }
   static constexpr std::pair<std::string_view, OperandShape> kShapes[] = {
-      {"imm", OperandShape::kImmediate}, {"label", OperandShape::kLabel},
+      {"imm", OperandShape::kImmediate},   {"label", OperandShape::kLabel},
       {"targets", OperandShape::kTargets}, {"any", OperandShape::kAny},
-      {"sym", OperandShape::kSymbol}, {"call", OperandShape::kCall},
+      {"sym", OperandShape::kSymbol},      {"call", OperandShape::kCall},
   };
   for (const auto& [name, shape] : kShapes) {
     if (text != name) continue;

@@ -24,8 +24,8 @@ TEST(GrammarTest, EveryOpHasARow) {
   std::set<Op> seen;
   for (const Form& form : AllForms()) seen.insert(form.op);
   size_t ops = 0;
-#define OP(name, family)                                         \
-  ++ops;                                                         \
+#define OP(name, family) \
+  ++ops;                 \
   EXPECT_TRUE(seen.contains(Op::k##name)) << "no row for " family;
 #include "frontend/ptx/ops.def"
 #undef OP
@@ -95,10 +95,8 @@ INSTANTIATE_TEST_SUITE_P(
         DecodeCase{"add.s32", "types=s32"},
         DecodeCase{"cvt.rn.f32.f64", "types=f32,f64 rounding=1"},
         DecodeCase{"cvt.f64.f32", "types=f64,f32"},
-        DecodeCase{"ld.global.nc.v4.f32",
-                   "types=f32 space=global vector=4 nc"},
-        DecodeCase{"ld.shared::cluster.u32",
-                   "types=u32 space=shared::cluster"},
+        DecodeCase{"ld.global.nc.v4.f32", "types=f32 space=global vector=4 nc"},
+        DecodeCase{"ld.shared::cluster.u32", "types=u32 space=shared::cluster"},
         DecodeCase{"ld.global.L2::128B.v4.u32",
                    "types=u32 space=global l2_prefetch=128 vector=4"},
         DecodeCase{"mul.lo.u32", "types=u32 mode=1"},
@@ -127,22 +125,21 @@ TEST_P(OrderTest, DoesNotMatter) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, OrderTest,
-    testing::Values(
-        OrderCase{"vote.ballot.sync.b32", "vote.sync.ballot.b32"},
-        OrderCase{"ldmatrix.sync.aligned.x4.m8n8.shared.b16",
-                  "ldmatrix.sync.aligned.m8n8.x4.shared.b16"},
-        OrderCase{"red.and.release.cta.b32", "red.release.cta.and.b32"},
-        OrderCase{"setp.ftz.eq.f32", "setp.eq.ftz.f32"},
-        OrderCase{"div.ftz.rn.f32", "div.rn.ftz.f32"},
-        OrderCase{"cvt.f32.rn.f64", "cvt.rn.f32.f64"},
-        OrderCase{"st.v4.global.f32", "st.global.v4.f32"},
-        OrderCase{"ld.shared::cta.u32", "ld.shared.u32"}));
+    testing::Values(OrderCase{"vote.ballot.sync.b32", "vote.sync.ballot.b32"},
+                    OrderCase{"ldmatrix.sync.aligned.x4.m8n8.shared.b16",
+                              "ldmatrix.sync.aligned.m8n8.x4.shared.b16"},
+                    OrderCase{"red.and.release.cta.b32",
+                              "red.release.cta.and.b32"},
+                    OrderCase{"setp.ftz.eq.f32", "setp.eq.ftz.f32"},
+                    OrderCase{"div.ftz.rn.f32", "div.rn.ftz.f32"},
+                    OrderCase{"cvt.f32.rn.f64", "cvt.rn.f32.f64"},
+                    OrderCase{"st.v4.global.f32", "st.global.v4.f32"},
+                    OrderCase{"ld.shared::cta.u32", "ld.shared.u32"}));
 
 TEST(GrammarTest, TypesKeepTheirOrder) {
   EXPECT_NE(Resolve("cvt.f64.f32"), Resolve("cvt.rn.f32.f64"));
   // Widening needs no rounding, narrowing does: order is what tells.
-  EXPECT_NE(Resolve("cvt.f32.f64").find("no form of 'cvt'"),
-            std::string::npos);
+  EXPECT_NE(Resolve("cvt.f32.f64").find("no form of 'cvt'"), std::string::npos);
 }
 
 struct ErrorCase {
@@ -164,18 +161,22 @@ INSTANTIATE_TEST_SUITE_P(
                   "unknown instruction 'frobnicate.u32'"},
         ErrorCase{"add.quick.s32", kNewest,
                   "unsupported modifier '.quick' of 'add' in 'add.quick.s32'"},
-        ErrorCase{"add.", kNewest, "unsupported modifier '.' of 'add' in "
-                                   "'add.'"},
+        ErrorCase{"add.", kNewest,
+                  "unsupported modifier '.' of 'add' in "
+                  "'add.'"},
         ErrorCase{"add.sat.u32", kNewest,
                   "no form of 'add' has the modifiers of 'add.sat.u32'; the "
                   "closest is 'add.sat.s32 d, a, b'"},
-        ErrorCase{"redux.sync.add.s32", {80, 75, 0},
+        ErrorCase{"redux.sync.add.s32",
+                  {80, 75, 0},
                   "'redux.sync.add.s32' needs sm_80, but the module's target "
                   "is sm_75"},
-        ErrorCase{"redux.sync.add.s32", {63, 80, 0},
+        ErrorCase{"redux.sync.add.s32",
+                  {63, 80, 0},
                   "'redux.sync.add.s32' needs PTX ISA 7.0, but the module "
                   "declares .version 6.3"},
-        ErrorCase{"wgmma.fence.sync.aligned", {80, 90, 0},
+        ErrorCase{"wgmma.fence.sync.aligned",
+                  {80, 90, 0},
                   "'wgmma.fence.sync.aligned' needs sm_90a, but the module's "
                   "target is sm_90"}));
 

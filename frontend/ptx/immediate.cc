@@ -26,9 +26,9 @@ bool ConvertInteger(uint64_t value, Type type, uint64_t* bits,
   }
   uint64_t kept = value << (64 - width);
   bool extend = cls == TypeClass::kSigned;
-  *bits = extend ? static_cast<uint64_t>(static_cast<int64_t>(kept) >>
-                                         (64 - width))
-                 : kept >> (64 - width);
+  *bits =
+      extend ? static_cast<uint64_t>(static_cast<int64_t>(kept) >> (64 - width))
+             : kept >> (64 - width);
   return true;
 }
 
@@ -41,10 +41,10 @@ bool ConvertFloat(const Number& number, Type type, uint64_t* bits) {
     return true;
   }
   if (type == Type::kF64 || (!single && type == Type::kB64)) {
-    *bits = single ? std::bit_cast<uint64_t>(static_cast<double>(
-                         std::bit_cast<float>(
-                             static_cast<uint32_t>(number.bits))))
-                   : number.bits;
+    *bits = single
+                ? std::bit_cast<uint64_t>(static_cast<double>(
+                      std::bit_cast<float>(static_cast<uint32_t>(number.bits))))
+                : number.bits;
     return true;
   }
   return false;
@@ -58,8 +58,8 @@ bool ConvertImmediate(const Number& number, Type type, uint64_t* bits,
     return ConvertInteger(number.bits, type, bits, why);
   }
   if (ConvertFloat(number, type, bits)) return true;
-  *why = Cat("a floating-point constant cannot stand for type .",
-             TypeName(type));
+  *why =
+      Cat("a floating-point constant cannot stand for type .", TypeName(type));
   return false;
 }
 

@@ -10,6 +10,7 @@ namespace {
 using Words = std::unordered_map<std::string_view, void (*)(Modifiers*)>;
 
 // A row of the word table: the word and the field it sets.
+// clang-format off
 #define FIELD(word, field, value) \
   {word, [](Modifiers* m) { m->field = value; }}
 #define FLAG(word, flag) {word, [](Modifiers* m) { m->Set(Flag::flag); }}
@@ -155,6 +156,7 @@ const Words& Memory() {
 
 #undef FIELD
 #undef FLAG
+// clang-format on
 
 const std::unordered_map<std::string_view, CompareOp>& Compares() {
   static const auto* const words =

@@ -18,24 +18,42 @@ constexpr uint64_t kMaxReachSteps = 100'000'000;
 
 std::optional<ScalarType> ScalarOf(Type type) {
   switch (type) {
-    case Type::kB8: return ScalarType::kB8;
-    case Type::kB16: return ScalarType::kB16;
-    case Type::kB32: return ScalarType::kB32;
-    case Type::kB64: return ScalarType::kB64;
-    case Type::kB128: return ScalarType::kB128;
-    case Type::kU8: return ScalarType::kU8;
-    case Type::kU16: return ScalarType::kU16;
-    case Type::kU32: return ScalarType::kU32;
-    case Type::kU64: return ScalarType::kU64;
-    case Type::kS8: return ScalarType::kS8;
-    case Type::kS16: return ScalarType::kS16;
-    case Type::kS32: return ScalarType::kS32;
-    case Type::kS64: return ScalarType::kS64;
-    case Type::kF16: return ScalarType::kF16;
-    case Type::kBf16: return ScalarType::kBF16;
-    case Type::kF32: return ScalarType::kF32;
-    case Type::kF64: return ScalarType::kF64;
-    default: return std::nullopt;
+    case Type::kB8:
+      return ScalarType::kB8;
+    case Type::kB16:
+      return ScalarType::kB16;
+    case Type::kB32:
+      return ScalarType::kB32;
+    case Type::kB64:
+      return ScalarType::kB64;
+    case Type::kB128:
+      return ScalarType::kB128;
+    case Type::kU8:
+      return ScalarType::kU8;
+    case Type::kU16:
+      return ScalarType::kU16;
+    case Type::kU32:
+      return ScalarType::kU32;
+    case Type::kU64:
+      return ScalarType::kU64;
+    case Type::kS8:
+      return ScalarType::kS8;
+    case Type::kS16:
+      return ScalarType::kS16;
+    case Type::kS32:
+      return ScalarType::kS32;
+    case Type::kS64:
+      return ScalarType::kS64;
+    case Type::kF16:
+      return ScalarType::kF16;
+    case Type::kBf16:
+      return ScalarType::kBF16;
+    case Type::kF32:
+      return ScalarType::kF32;
+    case Type::kF64:
+      return ScalarType::kF64;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -43,11 +61,16 @@ std::optional<ScalarType> ScalarOf(Type type) {
 ScalarType ScalarOrBits(Type type) {
   if (auto scalar = ScalarOf(type)) return *scalar;
   switch (TypeBits(type)) {
-    case 16: return ScalarType::kB16;
-    case 32: return ScalarType::kB32;
-    case 64: return ScalarType::kB64;
-    case 128: return ScalarType::kB128;
-    default: return ScalarType::kB8;
+    case 16:
+      return ScalarType::kB16;
+    case 32:
+      return ScalarType::kB32;
+    case 64:
+      return ScalarType::kB64;
+    case 128:
+      return ScalarType::kB128;
+    default:
+      return ScalarType::kB8;
   }
 }
 
@@ -160,9 +183,10 @@ class ModuleInfoBuilder {
     if (variable.init_bytes.empty()) return absl::OkStatus();
     uint64_t end = offset + variable.init_bytes.size();
     if (end > kMaxInitBytes) {
-      return absl::ResourceExhaustedError(
-          Cat(module_.Place(variable.location), ": the initial data of the "
-              "module is larger than ", kMaxInitBytes, " bytes"));
+      return absl::ResourceExhaustedError(Cat(module_.Place(variable.location),
+                                              ": the initial data of the "
+                                              "module is larger than ",
+                                              kMaxInitBytes, " bytes"));
     }
     if (info_.data_init.size() < end) info_.data_init.resize(end, '\0');
     std::memcpy(info_.data_init.data() + offset, variable.init_bytes.data(),
@@ -176,8 +200,7 @@ class ModuleInfoBuilder {
 
   void AddRelocations(const Variable& variable, uint64_t base) {
     const std::vector<InitializerSymbol>& symbols = variable.init_symbols;
-    for (size_t i = 0; i < symbols.size();
-         i += EntriesOfAddress(symbols, i)) {
+    for (size_t i = 0; i < symbols.size(); i += EntriesOfAddress(symbols, i)) {
       const InitializerSymbol& symbol = symbols[i];
       Relocation relocation;
       relocation.offset = base + symbol.offset;
@@ -185,13 +208,13 @@ class ModuleInfoBuilder {
       if (function != sema_.functions_by_name_.end()) {
         relocation.kind = Relocation::Kind::kFunction;
         relocation.function = symbol.symbol;
-        relocation.addend = FunctionToken(
-            module_, ResolveAlias(module_, function->second));
+        relocation.addend =
+            FunctionToken(module_, ResolveAlias(module_, function->second));
       } else {
         uint32_t target = sema_.variables_by_name_.at(symbol.symbol);
-        relocation.addend = static_cast<int64_t>(
-            sema_.data().module_offsets[target] +
-            static_cast<uint64_t>(symbol.addend));
+        relocation.addend =
+            static_cast<int64_t>(sema_.data().module_offsets[target] +
+                                 static_cast<uint64_t>(symbol.addend));
       }
       info_.relocations.push_back(std::move(relocation));
     }
@@ -227,8 +250,8 @@ class ModuleInfoBuilder {
     kernel.dynamic_shared_offset =
         static_cast<uint32_t>(layout.dynamic_shared_offset);
     kernel.uses_dynamic_shared = layout.uses_dynamic_shared;
-    kernel.local_bytes = static_cast<uint32_t>(
-        std::min(layout.local_bytes, kMax));
+    kernel.local_bytes =
+        static_cast<uint32_t>(std::min(layout.local_bytes, kMax));
     info_.kernels.push_back(std::move(kernel));
   }
 

@@ -21,50 +21,142 @@ enum class Op : uint16_t {
 std::string_view OpName(Op op);
 
 enum class Rounding : uint8_t {
-  kNone, kRn, kRz, kRm, kRp, kRna, kRs,  // to a float
-  kRni, kRzi, kRmi, kRpi,                // to an integral value
+  kNone,
+  kRn,
+  kRz,
+  kRm,
+  kRp,
+  kRna,
+  kRs,  // to a float
+  kRni,
+  kRzi,
+  kRmi,
+  kRpi,  // to an integral value
 };
 
 enum class CompareOp : uint8_t {
-  kNone, kEq, kNe, kLt, kLe, kGt, kGe,
-  kLo, kLs, kHi, kHs,                     // unsigned spellings
-  kEqu, kNeu, kLtu, kLeu, kGtu, kGeu,     // true when unordered
-  kNum, kNan,
+  kNone,
+  kEq,
+  kNe,
+  kLt,
+  kLe,
+  kGt,
+  kGe,
+  kLo,
+  kLs,
+  kHi,
+  kHs,  // unsigned spellings
+  kEqu,
+  kNeu,
+  kLtu,
+  kLeu,
+  kGtu,
+  kGeu,  // true when unordered
+  kNum,
+  kNan,
 };
 
 // What setp/set combine with, what atom/red/redux/bar.red/multimem/video do.
 enum class Operation : uint8_t {
-  kNone, kAnd, kOr, kXor, kAdd, kMin, kMax, kInc, kDec, kCas, kExch, kPopc,
+  kNone,
+  kAnd,
+  kOr,
+  kXor,
+  kAdd,
+  kMin,
+  kMax,
+  kInc,
+  kDec,
+  kCas,
+  kExch,
+  kPopc,
 };
 
 // The one-of-several word that picks an instruction's variant.
 enum class Mode : uint8_t {
   kNone,
-  kLo, kHi, kWide,                       // mul, mad, mul24, dp2a
-  kUp, kDown, kBfly, kIdx,               // shfl
-  kAll, kAny, kUni, kBallot,             // vote, match, bra.uni, call.uni
-  kL, kR,                                // shf; kR also tld4
-  kF4e, kB4e, kRc8, kEcl, kEcr, kRc16,   // prmt
-  kFinite, kInfinite, kNumber, kNotanumber, kNormal, kSubnormal,  // testp
-  kA, kB, kC, kD, kP, kG,                // wmma fragment, surface .b/.p, tld4
-  kLevel, kGrad, kBase,                  // tex
-  kWidth, kHeight, kDepth, kChannelDataType, kChannelOrder,  // txq, suq
-  kNormalizedCoords, kForceUnnormalizedCoords, kFilterMode,
-  kAddrMode0, kAddrMode1, kAddrMode2, kArraySize, kNumMipmapLevels,
-  kNumSamples, kMemoryLayout,
-  kFractional, kRange,                   // createpolicy
-  kTexref, kSamplerref, kSurfref,        // istypep
+  kLo,
+  kHi,
+  kWide,  // mul, mad, mul24, dp2a
+  kUp,
+  kDown,
+  kBfly,
+  kIdx,  // shfl
+  kAll,
+  kAny,
+  kUni,
+  kBallot,  // vote, match, bra.uni, call.uni
+  kL,
+  kR,  // shf; kR also tld4
+  kF4e,
+  kB4e,
+  kRc8,
+  kEcl,
+  kEcr,
+  kRc16,  // prmt
+  kFinite,
+  kInfinite,
+  kNumber,
+  kNotanumber,
+  kNormal,
+  kSubnormal,  // testp
+  kA,
+  kB,
+  kC,
+  kD,
+  kP,
+  kG,  // wmma fragment, surface .b/.p, tld4
+  kLevel,
+  kGrad,
+  kBase,  // tex
+  kWidth,
+  kHeight,
+  kDepth,
+  kChannelDataType,
+  kChannelOrder,  // txq, suq
+  kNormalizedCoords,
+  kForceUnnormalizedCoords,
+  kFilterMode,
+  kAddrMode0,
+  kAddrMode1,
+  kAddrMode2,
+  kArraySize,
+  kNumMipmapLevels,
+  kNumSamples,
+  kMemoryLayout,
+  kFractional,
+  kRange,  // createpolicy
+  kTexref,
+  kSamplerref,
+  kSurfref,  // istypep
 };
 
 enum class Clamp : uint8_t { kNone, kWrap, kClamp, kTrap, kZero };
 
 enum class Geometry : uint8_t {
-  kNone, k1d, k2d, k3d, k4d, k5d, kA1d, kA2d, kCube, kAcube, k2dms, kA2dms,
+  kNone,
+  k1d,
+  k2d,
+  k3d,
+  k4d,
+  k5d,
+  kA1d,
+  kA2d,
+  kCube,
+  kAcube,
+  k2dms,
+  kA2dms,
 };
 
 enum class MemorySemantics : uint8_t {
   kNone,  // not written: weak
-  kWeak, kVolatile, kRelaxed, kAcquire, kRelease, kAcqRel, kSc,
+  kWeak,
+  kVolatile,
+  kRelaxed,
+  kAcquire,
+  kRelease,
+  kAcqRel,
+  kSc,
 };
 
 enum class Scope : uint8_t { kNone, kCta, kCluster, kGpu, kSys };
@@ -72,18 +164,47 @@ enum class Scope : uint8_t { kNone, kCta, kCluster, kGpu, kSys };
 enum class CacheOp : uint8_t { kNone, kCa, kCg, kCs, kLu, kCv, kWb, kWt };
 
 enum class Eviction : uint8_t {
-  kNone, kNormal, kUnchanged, kFirst, kLast, kNoAllocate,
+  kNone,
+  kNormal,
+  kUnchanged,
+  kFirst,
+  kLast,
+  kNoAllocate,
 };
 
 enum class Layout : uint8_t { kNone, kRow, kCol };
 
 enum class Flag : uint8_t {
-  kFtz, kSat, kSatfinite, kRelu, kApprox, kFull, kNoftz, kNaN, kXorsign, kAbs,
-  kCc, kTo, kNc, kCacheHint, kMmio, kSync, kAligned, kTrans, kShiftamt,
-  kParity, kNoComplete, kNoInc, kExpectTx, kRead, kAsync,
-  kLevelL1,   // prefetch.L1
-  kLevelL2,   // prefetch.L2, discard.L2, …
-  kTensormap, kPack, kSp,
+  kFtz,
+  kSat,
+  kSatfinite,
+  kRelu,
+  kApprox,
+  kFull,
+  kNoftz,
+  kNaN,
+  kXorsign,
+  kAbs,
+  kCc,
+  kTo,
+  kNc,
+  kCacheHint,
+  kMmio,
+  kSync,
+  kAligned,
+  kTrans,
+  kShiftamt,
+  kParity,
+  kNoComplete,
+  kNoInc,
+  kExpectTx,
+  kRead,
+  kAsync,
+  kLevelL1,  // prefetch.L1
+  kLevelL2,  // prefetch.L2, discard.L2, …
+  kTensormap,
+  kPack,
+  kSp,
   kCount,
 };
 
@@ -114,10 +235,10 @@ struct Modifiers {
   CacheOp cache = CacheOp::kNone;
   Eviction evict_l1 = Eviction::kNone;
   Eviction evict_l2 = Eviction::kNone;
-  uint16_t l2_prefetch_bytes = 0;  // 64, 128 or 256
-  uint8_t vector = 1;              // .v2 .v4 .v8
-  uint8_t matrix_count = 1;        // .x1 .x2 .x4 of ldmatrix/stmatrix
-  MatrixShape shape;               // .m16n8k16; .m8n8 has k = 0
+  uint16_t l2_prefetch_bytes = 0;   // 64, 128 or 256
+  uint8_t vector = 1;               // .v2 .v4 .v8
+  uint8_t matrix_count = 1;         // .x1 .x2 .x4 of ldmatrix/stmatrix
+  MatrixShape shape;                // .m16n8k16; .m8n8 has k = 0
   Layout layout_a = Layout::kNone;  // first .row/.col written
   Layout layout_b = Layout::kNone;  // second
   uint64_t flags = 0;

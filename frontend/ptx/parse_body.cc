@@ -34,8 +34,8 @@ bool BodyParser::Parse() {
   cursor_.Advance();
   scopes_.push_back({context_.names.Mark(), 0, 0});
   if (!DeclareFunctionNames()) return false;
-  scopes_.push_back({context_.names.Mark(), ranges_.Mark(),
-                     label_names_.Mark()});
+  scopes_.push_back(
+      {context_.names.Mark(), ranges_.Mark(), label_names_.Mark()});
   // scopes_[0] holds parameters and [1] the body's outermost block.
   while (scopes_.size() > 1) {
     if (!Statement()) return false;
@@ -48,12 +48,19 @@ bool BodyParser::Statement() {
   char c = cursor_.Peek();
   if (HasClass(c, kNameStart)) return InstructionStatement(false);
   switch (c) {
-    case '@': return InstructionStatement(true);
-    case '.': return DirectiveStatement();
-    case '{': return PushScope();
-    case '}': return PopScope();
-    case ';': cursor_.Advance(); return true;
-    default: return context_.FailExpected("a statement");
+    case '@':
+      return InstructionStatement(true);
+    case '.':
+      return DirectiveStatement();
+    case '{':
+      return PushScope();
+    case '}':
+      return PopScope();
+    case ';':
+      cursor_.Advance();
+      return true;
+    default:
+      return context_.FailExpected("a statement");
   }
 }
 
@@ -62,8 +69,8 @@ bool BodyParser::PushScope() {
     return context_.Exhausted(cursor_.Here(), "blocks are nested too deeply");
   }
   cursor_.Advance();
-  scopes_.push_back({context_.names.Mark(), ranges_.Mark(),
-                     label_names_.Mark()});
+  scopes_.push_back(
+      {context_.names.Mark(), ranges_.Mark(), label_names_.Mark()});
   return true;
 }
 
@@ -93,8 +100,8 @@ bool BodyParser::DeclareParameters(const std::vector<Variable>& parameters,
     if (parameter.name == "_") continue;
     if (parameter.space == StateSpace::kReg) {
       own[i].reg = body_.num_registers;
-      if (!AddRegisters(parameter.name, parameter.type, parameter.vector,
-                        false, 1, parameter.location)) {
+      if (!AddRegisters(parameter.name, parameter.type, parameter.vector, false,
+                        1, parameter.location)) {
         return false;
       }
       continue;
@@ -180,8 +187,8 @@ bool BodyParser::RegisterStatement() {
                found && ClassOf(*found) != TypeClass::kOpaque) {
       type = *found;
     } else {
-      return context_.Unsupported(at, Cat("unknown register type '.", word,
-                                          "'"));
+      return context_.Unsupported(at,
+                                  Cat("unknown register type '.", word, "'"));
     }
   }
   return DeclareRegisters(type, vector);
@@ -243,8 +250,7 @@ bool BodyParser::AddRegisters(std::string_view name, Type type, uint8_t vector,
 
 bool BodyParser::VariableStatement(StateSpace space) {
   size_t first = body_.variables.size();
-  if (!ParseVariables(&context_, Linkage::kInternal, space,
-                      &body_.variables)) {
+  if (!ParseVariables(&context_, Linkage::kInternal, space, &body_.variables)) {
     return false;
   }
   for (size_t i = first; i < body_.variables.size(); ++i) {

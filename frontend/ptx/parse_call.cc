@@ -80,7 +80,8 @@ bool BodyParser::Callee(Operand* callee) {
     callee->type = entry->type;
     return true;
   }
-  return context_.Fail(at, Cat("'", name, "' is neither a function nor a "
+  return context_.Fail(at, Cat("'", name,
+                               "' is neither a function nor a "
                                "64-bit register"));
 }
 
@@ -97,7 +98,8 @@ bool BodyParser::CallTail() {
              body_.target_tables[entry->index].calls) {
     tail.kind = OperandKind::kTargets;
   } else {
-    return context_.Fail(at, Cat("'", name, "' is no call prototype or list "
+    return context_.Fail(at, Cat("'", name,
+                                 "' is no call prototype or list "
                                  "of call targets"));
   }
   tail.index = entry->index;
@@ -111,8 +113,7 @@ bool BodyParser::CheckCall(SourceLocation at) {
     const Function& function = context_.module->functions[callee.index];
     return CheckCount(at, "results", function.returns, top_[0],
                       function.name) &&
-           CheckCount(at, "arguments", function.params, top_[2],
-                      function.name);
+           CheckCount(at, "arguments", function.params, top_[2], function.name);
   }
   if (top_.size() < 4) {
     return context_.Fail(at, "an indirect call needs a .callprototype");
@@ -121,8 +122,7 @@ bool BodyParser::CheckCall(SourceLocation at) {
   const Prototype& prototype = body_.prototypes[top_[3].index];
   return CheckCount(at, "results", prototype.returns, top_[0],
                     prototype.name) &&
-         CheckCount(at, "arguments", prototype.params, top_[2],
-                    prototype.name);
+         CheckCount(at, "arguments", prototype.params, top_[2], prototype.name);
 }
 
 bool BodyParser::CheckCount(SourceLocation at, std::string_view what,
@@ -134,9 +134,9 @@ bool BodyParser::CheckCount(SourceLocation at, std::string_view what,
       (variadic && written.num_children >= least)) {
     return true;
   }
-  return context_.Fail(at, Cat("call of '", callee, "' has ",
-                               written.num_children, " ", what, ", expected ",
-                               declared.size()));
+  return context_.Fail(
+      at, Cat("call of '", callee, "' has ", written.num_children, " ", what,
+              ", expected ", declared.size()));
 }
 
 bool BodyParser::BranchTarget() {

@@ -66,8 +66,8 @@ bool ParseDirective(ParseContext* context, PerformanceDirectives* directives) {
     return ParseCount(context, &ignored);
   }
   if (word == "pragma") return ParsePragma(context, directives);
-  return context->Unsupported(at, Cat("unknown directive '.", word,
-                                      "' of a function"));
+  return context->Unsupported(
+      at, Cat("unknown directive '.", word, "' of a function"));
 }
 
 bool ParseHeader(ParseContext* context, Function* function) {
@@ -88,8 +88,7 @@ bool ParseHeader(ParseContext* context, Function* function) {
   function->name = cursor.Name();
   if (function->name.empty()) return context->FailExpected("a function name");
   cursor.SkipSpace();
-  if (cursor.Peek() == '(' &&
-      !ParseParameterList(context, &function->params)) {
+  if (cursor.Peek() == '(' && !ParseParameterList(context, &function->params)) {
     return false;
   }
   while (!cursor.PeekDirective().empty()) {
@@ -113,17 +112,17 @@ bool Bind(ParseContext* context, Function header, uint32_t* index) {
   }
   if (known->kind != NameKind::kFunction ||
       functions[known->index].is_entry != header.is_entry) {
-    return context->Fail(header.location,
-                         Cat("'", header.name,
-                             "' is declared as something else before"));
+    return context->Fail(
+        header.location,
+        Cat("'", header.name, "' is declared as something else before"));
   }
   *index = known->index;
   Function& earlier = functions[known->index];
   if (earlier.params.size() != header.params.size() ||
       earlier.returns.size() != header.returns.size()) {
-    return context->Fail(header.location,
-                         Cat("'", header.name, "' is declared with other "
-                             "parameters before"));
+    return context->Fail(header.location, Cat("'", header.name,
+                                              "' is declared with other "
+                                              "parameters before"));
   }
   if (header.linkage == Linkage::kExtern && earlier.defined) return true;
   bool defined = earlier.defined;
@@ -156,8 +155,8 @@ bool DefineFunction(ParseContext* context, uint32_t index) {
   context->names.PopTo(names);
   context->cursor = start;
   if (context->cursor.SkipBraces()) return true;
-  return context->Fail(start.Here(), Cat("the body of '", function.name,
-                                         "' does not end"));
+  return context->Fail(start.Here(),
+                       Cat("the body of '", function.name, "' does not end"));
 }
 
 }  // namespace

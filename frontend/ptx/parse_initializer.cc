@@ -12,7 +12,9 @@ namespace {
 class InitializerParser {
  public:
   InitializerParser(ParseContext* context, Variable* variable)
-      : context_(*context), cursor_(context->cursor), variable_(*variable),
+      : context_(*context),
+        cursor_(context->cursor),
+        variable_(*variable),
         element_(TypeBytes(variable->type)) {
     // extents_[k]: elements in one item of a list at brace level k.
     extents_.push_back(1);
@@ -39,8 +41,8 @@ class InitializerParser {
   bool List(size_t level, uint64_t first) {
     cursor_.Advance();
     if (level + 1 >= extents_.size()) {
-      return context_.FailHere(Cat("initial value of '", variable_.name,
-                                   "' is nested too deeply"));
+      return context_.FailHere(
+          Cat("initial value of '", variable_.name, "' is nested too deeply"));
     }
     if (cursor_.Accept('}')) return true;
     uint64_t item = extents_[level + 1];
@@ -48,8 +50,8 @@ class InitializerParser {
     do {
       cursor_.SkipSpace();
       if (next - first >= extents_[level]) {
-        return context_.FailHere(Cat("too many initial values for '",
-                                     variable_.name, "'"));
+        return context_.FailHere(
+            Cat("too many initial values for '", variable_.name, "'"));
       }
       if (cursor_.Peek() == '{') {
         if (!List(level + 1, next)) return false;
@@ -73,8 +75,8 @@ class InitializerParser {
     uint64_t bits = 0;
     std::string why;
     if (!ConvertImmediate(number, variable_.type, &bits, &why)) {
-      return context_.Fail(at, Cat("initial value of '", variable_.name, "': ",
-                                   why));
+      return context_.Fail(
+          at, Cat("initial value of '", variable_.name, "': ", why));
     }
     uint8_t bytes[16] = {};
     std::memcpy(bytes, &bits, 8);
@@ -143,10 +145,9 @@ class InitializerParser {
     if (integer && (symbol.mask != 0 || element_ == 4 || element_ == 8)) {
       return true;
     }
-    return context_.Fail(symbol.location,
-                         Cat("the address of '", symbol.symbol,
-                             "' cannot initialise type .",
-                             TypeName(variable_.type)));
+    return context_.Fail(symbol.location, Cat("the address of '", symbol.symbol,
+                                              "' cannot initialise type .",
+                                              TypeName(variable_.type)));
   }
 
   bool Addend(int64_t* addend) {

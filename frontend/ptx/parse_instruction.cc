@@ -142,11 +142,11 @@ const CachedOpcode* BodyParser::Resolve(std::string_view text,
   cached.text = text;
   std::deque<Opcode>& pool = context_.module->opcodes;
   for (Candidate& candidate : candidates) {
-    bool same_form = !cached.choices.empty() &&
-                     pool.back().form == candidate.form;
+    bool same_form =
+        !cached.choices.empty() && pool.back().form == candidate.form;
     if (!same_form) {
-      pool.push_back({candidate.form->op, candidate.form, candidate.modifiers,
-                      text});
+      pool.push_back(
+          {candidate.form->op, candidate.form, candidate.modifiers, text});
     }
     cached.choices.push_back({&pool.back(), std::move(candidate.operands)});
   }
@@ -166,9 +166,12 @@ const CachedOpcode* BodyParser::Resolve(std::string_view text,
 
 bool BodyParser::OperandList(const CachedOpcode& cached) {
   switch (cached.first_shape) {
-    case OperandShape::kCall: return CallOperands();
-    case OperandShape::kLabel: return BranchTarget();
-    default: break;
+    case OperandShape::kCall:
+      return CallOperands();
+    case OperandShape::kLabel:
+      return BranchTarget();
+    default:
+      break;
   }
   cursor_.SkipSpace();
   if (cursor_.Peek() == ';') return true;
@@ -190,9 +193,12 @@ bool BodyParser::OperandList(const CachedOpcode& cached) {
 
 bool BodyParser::OneOperand(Operand* operand) {
   switch (cursor_.Peek()) {
-    case '[': return AddressOperand(operand);
-    case '{': return VectorOperand(operand);
-    default: break;
+    case '[':
+      return AddressOperand(operand);
+    case '{':
+      return VectorOperand(operand);
+    default:
+      break;
   }
   if (!LeafOperand(operand)) return false;
   if (cursor_.Peek() == ' ') cursor_.SkipSpace();
@@ -218,8 +224,7 @@ bool BodyParser::NegatedOperand(Operand* operand) {
   SourceLocation at = cursor_.Here();
   cursor_.Advance();
   if (!NamedOperand(operand)) return false;
-  if (operand->kind != OperandKind::kRegister ||
-      operand->type != Type::kPred) {
+  if (operand->kind != OperandKind::kRegister || operand->type != Type::kPred) {
     return context_.Fail(at, "only predicate registers can be negated");
   }
   operand->negated = true;
@@ -275,8 +280,8 @@ bool BodyParser::RegisterOperand(const NameEntry& entry, uint32_t reg,
     operand->index = reg + static_cast<uint32_t>(component);
     return true;
   }
-  return context_.Unsupported(at, Cat("unsupported selector '.", word,
-                                      "' of register '", name, "'"));
+  return context_.Unsupported(
+      at, Cat("unsupported selector '.", word, "' of register '", name, "'"));
 }
 
 void BodyParser::WholeVector(const NameEntry& entry, uint32_t first,
@@ -431,8 +436,8 @@ bool BodyParser::AddressOperand(Operand* operand) {
     uint32_t bits = TypeBits(base.type);
     bool fits = (bits == 32 || bits == 64) && !IsFloat(base.type);
     if (!fits || base.negated) {
-      return context_.Fail(at, Cat("an address cannot have type .",
-                                   TypeName(base.type)));
+      return context_.Fail(
+          at, Cat("an address cannot have type .", TypeName(base.type)));
     }
     if (!OffsetBehind(&operand->value)) return false;
   } else if (base.kind == OperandKind::kSymbol) {

@@ -89,8 +89,8 @@ bool BodyParser::LabelDirective(std::string_view name, SourceLocation at) {
   cursor_.Directive();
   NameEntry entry;
   entry.kind = prototype ? NameKind::kPrototype : NameKind::kTargetTable;
-  entry.index = static_cast<uint32_t>(
-      prototype ? body_.prototypes.size() : body_.target_tables.size());
+  entry.index = static_cast<uint32_t>(prototype ? body_.prototypes.size()
+                                                : body_.target_tables.size());
   if (!Declare(name, entry, at)) return false;
   return prototype ? PrototypeDirective(name)
                    : TargetTableDirective(name, calls);

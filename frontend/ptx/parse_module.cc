@@ -12,7 +12,8 @@ constexpr uint32_t kNewestVersion = 99;
 class ModuleParser {
  public:
   explicit ModuleParser(ParseContext* context)
-      : context_(*context), cursor_(context->cursor),
+      : context_(*context),
+        cursor_(context->cursor),
         module_(*context->module) {}
 
   bool Parse() {
@@ -87,8 +88,9 @@ class ModuleParser {
       return Variables(linkage, space);
     }
     if (linkage != Linkage::kInternal) {
-      return context_.Fail(at, "expected a variable or function behind its "
-                               "linkage");
+      return context_.Fail(at,
+                           "expected a variable or function behind its "
+                           "linkage");
     }
     return OtherDirective(word, at);
   }
@@ -135,8 +137,8 @@ class ModuleParser {
       if (word.starts_with("sm_")) {
         if (!Architecture(word, at)) return false;
       } else if (!IsTargetOption(word)) {
-        return context_.Unsupported(at, Cat("unsupported target option '",
-                                            word, "'"));
+        return context_.Unsupported(
+            at, Cat("unsupported target option '", word, "'"));
       } else {
         module_.target_options.push_back(word);
       }
@@ -176,8 +178,8 @@ class ModuleParser {
     uint64_t bits = 0;
     if (!context_.Unsigned(1024, "an address size", &bits)) return false;
     if (bits == 64) return true;
-    return context_.Unsupported(at, Cat(".address_size ", bits,
-                                        " is not supported, expected 64"));
+    return context_.Unsupported(
+        at, Cat(".address_size ", bits, " is not supported, expected 64"));
   }
 
   // `.file number "name" {, timestamp, size}`
@@ -222,8 +224,8 @@ class ModuleParser {
         return context_.Fail(at, Cat("undeclared function '", name, "'"));
       }
       if (module_.functions[entry->index].is_entry) {
-        return context_.Fail(at, Cat("kernel '", name,
-                                     "' cannot be part of an alias"));
+        return context_.Fail(
+            at, Cat("kernel '", name, "' cannot be part of an alias"));
       }
       indices[i] = entry->index;
     }
@@ -245,9 +247,10 @@ class ModuleParser {
       if (function.alias_of == kNone) continue;
       const Function& target = module_.functions[function.alias_of];
       if (function.defined || !target.defined) {
-        return context_.Fail(function.location,
-                             Cat("'", function.name, "' cannot be an alias of "
-                                 "'", target.name, "'"));
+        return context_.Fail(function.location, Cat("'", function.name,
+                                                    "' cannot be an alias of "
+                                                    "'",
+                                                    target.name, "'"));
       }
     }
     return true;

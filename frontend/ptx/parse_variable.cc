@@ -15,8 +15,8 @@ bool ParseAlign(ParseContext* context, uint32_t* align) {
   uint64_t value = 0;
   if (!context->Unsigned(kMaxAlign, "an alignment", &value)) return false;
   if (!std::has_single_bit(value)) {
-    return context->Fail(at, Cat("alignment ", value,
-                                 " is not a power of two"));
+    return context->Fail(at,
+                         Cat("alignment ", value, " is not a power of two"));
   }
   *align = static_cast<uint32_t>(value);
   return true;
@@ -41,8 +41,8 @@ bool ParseAttributes(ParseContext* context, Variable* variable) {
         return false;
       }
     } else {
-      return context->Unsupported(at, Cat("unsupported attribute '.", name,
-                                          "'"));
+      return context->Unsupported(at,
+                                  Cat("unsupported attribute '.", name, "'"));
     }
   } while (cursor.Accept(','));
   return context->Expect(')');
@@ -118,8 +118,8 @@ bool ParseDims(ParseContext* context, Variable* variable) {
       continue;
     }
     uint64_t dim = 0;
-    if (!context->Unsigned(context->options.max_variable_bytes,
-                           "an array size", &dim) ||
+    if (!context->Unsigned(context->options.max_variable_bytes, "an array size",
+                           &dim) ||
         !context->Expect(']')) {
       return false;
     }
@@ -137,11 +137,10 @@ bool SetSize(ParseContext* context, Variable* variable) {
   for (uint64_t dim : variable->dims) {
     if (__builtin_mul_overflow(size, dim, &size) ||
         size > context->options.max_variable_bytes) {
-      return context->Exhausted(variable->location,
-                                Cat("variable '", variable->name,
-                                    "' is larger than ",
-                                    context->options.max_variable_bytes,
-                                    " bytes"));
+      return context->Exhausted(
+          variable->location,
+          Cat("variable '", variable->name, "' is larger than ",
+              context->options.max_variable_bytes, " bytes"));
     }
   }
   variable->size = size;
@@ -223,9 +222,9 @@ bool ParseVariables(ParseContext* context, Linkage linkage, StateSpace space,
     }
     if (variable.unsized && !variable.has_initializer &&
         linkage != Linkage::kExtern && space != StateSpace::kShared) {
-      return context->Fail(variable.location,
-                           Cat("array '", variable.name,
-                               "' has no size and no initial value"));
+      return context->Fail(
+          variable.location,
+          Cat("array '", variable.name, "' has no size and no initial value"));
     }
     variables->push_back(std::move(variable));
   } while (context->cursor.Accept(','));

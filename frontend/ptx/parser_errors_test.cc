@@ -15,8 +15,8 @@ struct BodyError {
 class BodyErrorTest : public testing::TestWithParam<BodyError> {};
 
 TEST_P(BodyErrorTest, RefusesTheKernelAlone) {
-  std::string text = Cat(KernelText(GetParam().body),
-                         ".visible .entry other() { ret; }\n");
+  std::string text =
+      Cat(KernelText(GetParam().body), ".visible .entry other() { ret; }\n");
   std::string error;
   auto module = ParseOrError(text, &error);
   ASSERT_NE(module, nullptr) << error;
@@ -61,8 +61,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         BodyError{"add.s32 %r1, %r2;",
                   "16:1: 'add.s32' has 2 operands, expected 3"},
-        BodyError{"bar.sync;", "16:1: 'bar.sync' has 0 operands, expected 1 "
-                               "or 2"},
+        BodyError{"bar.sync;",
+                  "16:1: 'bar.sync' has 0 operands, expected 1 "
+                  "or 2"},
         BodyError{"add.s32 %r1, %rd2, 1;",
                   "16:1: operand 2 '%rd2' of 'add.s32' has type .b64, which "
                   "does not fit .s32; expected 'add.itype d, a, b'"},
@@ -103,7 +104,8 @@ INSTANTIATE_TEST_SUITE_P(
                   "{.ldcop}{.hint}{.l2size}{.vec}.memtype d:~memtype*, "
                   "[a]{, policy:b64}'"},
         BodyError{"ldu.v2.f32 {%f1, %f2, %f3}, [%rd1];",
-                  "16:1: operand 1 '{%f1, %f2, %f3}' of 'ldu.v2.f32' must be a list of "
+                  "16:1: operand 1 '{%f1, %f2, %f3}' of 'ldu.v2.f32' must be a "
+                  "list of "
                   "2 elements; expected 'ldu{.global}{.vec}.memtype "
                   "d:~memtype*, [a]'"},
         BodyError{"mov.b64 {%rs1, %rs2}, %rd1;",
@@ -151,8 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
         BodyError{"mov.u32 %r1, %r40;", "16:14: undeclared name '%r40'"},
         BodyError{"mov.u32 %r1, %r01;", "16:14: undeclared name '%r01'"},
         BodyError{"mov.u32 %r1, %tid.q;", "16:14: undeclared name '%tid.q'"},
-        BodyError{"mov.u64 %rd1, nowhere;",
-                  "16:15: undeclared name 'nowhere'"},
+        BodyError{"mov.u64 %rd1, nowhere;", "16:15: undeclared name 'nowhere'"},
         BodyError{"@%q bra L; L:", "16:2: undeclared guard predicate '%q'"},
         BodyError{"@%r1 bra L; L:",
                   "16:2: guard '%r1' has type .b32, expected .pred"},
@@ -161,8 +162,7 @@ INSTANTIATE_TEST_SUITE_P(
         BodyError{"L: ret; L: ret;", "16:9: label 'L' is defined twice"},
         BodyError{"{ .reg .u32 t; } mov.u32 t, 1;",
                   "16:26: undeclared name 't'"},
-        BodyError{".reg .u32 t; .reg .f32 t;",
-                  "16:24: 't' is declared twice"},
+        BodyError{".reg .u32 t; .reg .f32 t;", "16:24: 't' is declared twice"},
         BodyError{".reg .b32 %r<3>;", "16:11: '%r<…>' is declared twice"},
         BodyError{"call nothing;", "16:6: undeclared function 'nothing'"},
         BodyError{"call k, (p0, r0);", "16:6: a call of kernel 'k'"},
@@ -170,8 +170,9 @@ INSTANTIATE_TEST_SUITE_P(
                   "16:1: call of 'callee' has 0 arguments, expected 1"},
         BodyError{"call callee, (p0);",
                   "16:1: call of 'callee' has 0 results, expected 1"},
-        BodyError{"call %r1;", "16:6: '%r1' is neither a function nor a "
-                               "64-bit register"},
+        BodyError{"call %r1;",
+                  "16:6: '%r1' is neither a function nor a "
+                  "64-bit register"},
         BodyError{"call (r0), %rd1, (p0);",
                   "16:1: an indirect call needs a .callprototype"},
         BodyError{"call %rd1, (p0), g;",
@@ -184,13 +185,13 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Syntax, BodyErrorTest,
     testing::Values(
-        BodyError{"add.s32 %r1, %r2, %r3",
-                  "17:1: expected ';', found '}'"},
+        BodyError{"add.s32 %r1, %r2, %r3", "17:1: expected ';', found '}'"},
         BodyError{"add.s32 %r1 %r2;", "16:13: expected ';', found '%r2'"},
         BodyError{"ld.global.u32 %r1, [%rd1;",
                   "16:25: expected ']', found ';'"},
-        BodyError{"add.s32 %r1, %r2, ;", "16:19: expected an operand, found "
-                                         "';'"},
+        BodyError{"add.s32 %r1, %r2, ;",
+                  "16:19: expected an operand, found "
+                  "';'"},
         BodyError{"# pragma", "16:1: expected a statement, found '#'"},
         BodyError{".frob 1;", "16:1: unknown directive '.frob'"},
         BodyError{".reg .q32 x;", "16:6: unknown register type '.q32'"},
@@ -237,12 +238,15 @@ INSTANTIATE_TEST_SUITE_P(
         ModuleError{"", "1:1: expected .version at the start of a module"},
         ModuleError{"garbage",
                     "1:1: expected .version at the start of a module"},
-        ModuleError{".version", "1:9: malformed .version, expected "
-                                "major.minor"},
-        ModuleError{".version 8", "1:10: malformed .version, expected "
-                                  "major.minor"},
-        ModuleError{".version 8.x", "1:10: malformed .version, expected "
-                                    "major.minor"},
+        ModuleError{".version",
+                    "1:9: malformed .version, expected "
+                    "major.minor"},
+        ModuleError{".version 8",
+                    "1:10: malformed .version, expected "
+                    "major.minor"},
+        ModuleError{".version 8.x",
+                    "1:10: malformed .version, expected "
+                    "major.minor"},
         ModuleError{".version 3.1 .target sm_30",
                     "1:10: PTX ISA 3.1 is not supported, expected 3.2 to 9.9"},
         ModuleError{".version 12.0 .target sm_30",
@@ -263,8 +267,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "1:29: a second target 'sm_90' behind 'sm_80'"},
         ModuleError{".version 8.0 .target sm_80 .address_size 32",
                     "1:28: .address_size 32 is not supported, expected 64"},
-        ModuleError{HEADER ".version 8.0",
-                    "2:1: a module has one .version"}));
+        ModuleError{HEADER ".version 8.0", "2:1: a module has one .version"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Declarations, ModuleErrorTest,
@@ -288,10 +291,12 @@ INSTANTIATE_TEST_SUITE_P(
                     "2:10: unknown directive '.frob' of a function"},
         ModuleError{HEADER ".entry k .maxntid x { }",
                     "2:19: 'x' is not a constant"},
-        ModuleError{HEADER ".entry k", "2:9: expected ';' or a body, found "
-                                       "the end of the file"},
-        ModuleError{HEADER ".global .u32;", "2:13: expected a name, found "
-                                            "';'"},
+        ModuleError{HEADER ".entry k",
+                    "2:9: expected ';' or a body, found "
+                    "the end of the file"},
+        ModuleError{HEADER ".global .u32;",
+                    "2:13: expected a name, found "
+                    "';'"},
         ModuleError{HEADER ".global a;", "2:9: expected a type, found 'a'"},
         ModuleError{HEADER ".global .align 4 .q8 a;",
                     "2:18: unsupported qualifier '.q8' of a variable"},
@@ -312,19 +317,19 @@ INSTANTIATE_TEST_SUITE_P(
                     "2:20: only the first dimension may be empty"},
         ModuleError{HEADER ".global .u32 a = 1",
                     "2:19: expected ';', found the end of the file"},
-        ModuleError{HEADER ".alias f, g;",
-                    "2:8: undeclared function 'f'"},
+        ModuleError{HEADER ".alias f, g;", "2:8: undeclared function 'f'"},
         ModuleError{HEADER ".func f; .func g; .alias f, g;",
                     "2:7: 'f' cannot be an alias of 'g'"},
         ModuleError{HEADER ".func f; .func g { ret; } .func h; .alias f, h; "
-                    ".alias h, g;",
+                           ".alias h, g;",
                     "2:7: 'f' cannot be an alias of 'h'"},
         ModuleError{HEADER ".entry k { ret; } .func g { ret; } .alias g, k;",
                     "2:46: kernel 'k' cannot be part of an alias"},
         ModuleError{HEADER ".section .debug_info { ",
                     "2:9: the section does not end"},
-        ModuleError{HEADER ".file 1 x", "2:9: expected a file name, found "
-                                        "'x'"}));
+        ModuleError{HEADER ".file 1 x",
+                    "2:9: expected a file name, found "
+                    "'x'"}));
 
 TEST(LimitsTest, AreEnforced) {
   ParseOptions options;
@@ -349,9 +354,8 @@ TEST(LimitsTest, AreEnforced) {
 
 TEST(StatusCodeTest, TellsUnsupportedFromMalformed) {
   std::string error;
-  auto module = ParseOrError(Cat(KernelText("frob;"),
-                                 ".entry b { mov.u32 x, 1; }"),
-                             &error);
+  auto module = ParseOrError(
+      Cat(KernelText("frob;"), ".entry b { mov.u32 x, 1; }"), &error);
   ASSERT_NE(module, nullptr) << error;
   EXPECT_EQ(FindFunction(*module, "k")->refusal.code(),
             absl::StatusCode::kUnimplemented);

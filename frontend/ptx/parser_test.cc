@@ -45,13 +45,12 @@ INSTANTIATE_TEST_SUITE_P(
         BodyCase{"fma.rn.f32 %f1, %f2, 0f3F800000, 1.0;",
                  "fma.rn.f32 =%f1:f32, %f2:f32, 0x3f800000:f32, "
                  "0x3f800000:f32"},
-        BodyCase{"mov.b32 %r1, 0f3F800000;", "mov.b32 =%r1:b32, "
-                                             "1065353216:b32"},
+        BodyCase{"mov.b32 %r1, 0f3F800000;",
+                 "mov.b32 =%r1:b32, "
+                 "1065353216:b32"},
         BodyCase{"mov.u32 %r1, %tid.x;", "mov.u32 =%r1:u32, %tid.x:u32"},
-        BodyCase{"mov.u64 %rd1, %clock64;",
-                 "mov.u64 =%rd1:u64, %clock64:u64"},
-        BodyCase{"mov.u32 %r1, %envreg31;",
-                 "mov.u32 =%r1:u32, %envreg31:u32"},
+        BodyCase{"mov.u64 %rd1, %clock64;", "mov.u64 =%rd1:u64, %clock64:u64"},
+        BodyCase{"mov.u32 %r1, %envreg31;", "mov.u32 =%r1:u32, %envreg31:u32"},
         BodyCase{"mov.u32 %r1, WARP_SZ;", "mov.u32 =%r1:u32, 32:u32"},
         BodyCase{"mov.u64 %rd1, g + 4;", "mov.u64 =%rd1:u64, g+4"},
         BodyCase{"mov.u64 %rd1, callee;", "mov.u64 =%rd1:u64, callee"},
@@ -93,8 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
         BodyCase{"st.local.u8 [lo+3], %rs1;", "st.local.u8 [lo+3], %rs1:u8"},
         BodyCase{"ld.global.u32 %r1, [4096];",
                  "ld.global.u32 =%r1:u32, [4096]"},
-        BodyCase{"cvt.u16.u32 %rs1, %r1;",
-                 "cvt.u16.u32 =%rs1:u16, %r1:u32"},
+        BodyCase{"cvt.u16.u32 %rs1, %r1;", "cvt.u16.u32 =%rs1:u16, %r1:u32"},
         BodyCase{"cvt.s32.s8 %r1, %r2;", "cvt.s32.s8 =%r1:s32, %r2:s8"},
         BodyCase{"cvt.u8.u32 %rs1, %r1;", "cvt.u8.u32 =%rs1:u8, %r1:u32"},
         BodyCase{"atom.global.add.u32 _, [%rd1], 1;",
@@ -122,8 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
         BodyCase{"@%p1 bra X; @!%p1 exit; X: ret;",
                  "@%p1 bra X->2\n@!%p1 exit\nret"},
         BodyCase{"bra X; X:", "bra X->1"},
-        BodyCase{"mov .u32 %r1 , /* c */ %r2 ;",
-                 "mov.u32 =%r1:u32, %r2:u32"},
+        BodyCase{"mov .u32 %r1 , /* c */ %r2 ;", "mov.u32 =%r1:u32, %r2:u32"},
         BodyCase{"{ .reg .u32 t; mov.u32 t, %r1; { .reg .u32 t; "
                  "mov.u32 t, %r2; } mov.u32 %r3, t; }",
                  "mov.u32 =t:u32, %r1:u32\nmov.u32 =t:u32, %r2:u32\n"
@@ -132,8 +129,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "mov.pred =%p8:pred, 0:pred\nmov.pred =%p1:pred, 0:pred"},
         BodyCase{"{ .reg .f32 %r7; mov.f32 %r7, %f1; } mov.u32 %r7, 1;",
                  "mov.f32 =%r7:f32, %f1:f32\nmov.u32 =%r7:u32, 1:u32"},
-        BodyCase{"{ L: bra L; } { bra L; L: ret; }",
-                 "bra L->0\nbra L->2\nret"},
+        BodyCase{"{ L: bra L; } { bra L; L: ret; }", "bra L->0\nbra L->2\nret"},
         BodyCase{"{ bra L; } L: { bra L; }", "bra L->1\nbra L->1"},
         BodyCase{"{ { bra L; } L: } exit;", "bra L->1\nexit"},
         BodyCase{"T: .branchtargets A, B; brx.idx %r1, T; A: ret; B: exit;",
@@ -221,8 +217,9 @@ INSTANTIATE_TEST_SUITE_P(
                    "0102030007\n"},
         ModuleCase{".const .f32 a[] = {1.0, 0f40000000};",
                    ".const .f32 a[2] align 4 size 8 = 0000803f00000040\n"},
-        ModuleCase{".const .s16 a = -2;", ".const .s16 a align 2 size 2 = "
-                                          "feff\n"},
+        ModuleCase{".const .s16 a = -2;",
+                   ".const .s16 a align 2 size 2 = "
+                   "feff\n"},
         ModuleCase{".global .v4 .f32 a = {1.0, 2.0};",
                    ".global .v4 .f32 a align 16 size 16 = "
                    "0000803f00000040\n"},

@@ -41,8 +41,8 @@ class Generator {
                 "_param_1,\n\t.param .u32 ", name,
                 "_param_2\n)\n{\n\t.reg .pred \t%p<61>;\n\t.reg .b32 "
                 "\t%r<401>;\n\t.reg .f32 \t%f<401>;\n\t.reg .b64 "
-                "\t%rd<101>;\n\n\tld.param.u64 \t%rd1, [", name,
-                "_param_0];\n");
+                "\t%rd<101>;\n\n\tld.param.u64 \t%rd1, [",
+                name, "_param_0];\n");
     for (int i = 0; i < instructions; ++i) {
       if (i % 16 == 15) {
         *out += Cat("\n$L__BB", index, "_", i / 16, ":\n");
@@ -54,19 +54,27 @@ class Generator {
 
   void Instruction(int index, int labels, std::string* out) {
     switch (Next(20)) {
-      case 0: *out += Cat("\tmov.b32 \t", R(), ", ", Next(1000), ";\n"); break;
-      case 1: *out += Cat("\tmov.u32 \t", R(), ", %tid.x;\n"); break;
-      case 2: case 3: case 4:
-        *out += Cat("\tfma.rn.f32 \t", F(), ", ", F(), ", ", F(), ", ", F(),
-                    ";\n");
+      case 0:
+        *out += Cat("\tmov.b32 \t", R(), ", ", Next(1000), ";\n");
         break;
-      case 5: case 6:
+      case 1:
+        *out += Cat("\tmov.u32 \t", R(), ", %tid.x;\n");
+        break;
+      case 2:
+      case 3:
+      case 4:
+        *out +=
+            Cat("\tfma.rn.f32 \t", F(), ", ", F(), ", ", F(), ", ", F(), ";\n");
+        break;
+      case 5:
+      case 6:
         *out += Cat("\tadd.s32 \t", R(), ", ", R(), ", ", Next(4096), ";\n");
         break;
       case 7:
         *out += Cat("\tmul.wide.s32 \t", D(), ", ", R(), ", 4;\n");
         break;
-      case 8: case 9:
+      case 8:
+      case 9:
         *out += Cat("\tadd.s64 \t", D(), ", ", D(), ", ", D(), ";\n");
         break;
       case 10:
@@ -80,10 +88,12 @@ class Generator {
         *out += Cat("\tsetp.lt.s32 \t", P(), ", ", R(), ", ", R(), ";\n");
         break;
       case 13:
-        *out += Cat("\t@", P(), " bra \t$L__BB", index, "_", Next(labels),
-                    ";\n");
+        *out +=
+            Cat("\t@", P(), " bra \t$L__BB", index, "_", Next(labels), ";\n");
         break;
-      case 14: *out += Cat("\tshl.b32 \t", R(), ", ", R(), ", 2;\n"); break;
+      case 14:
+        *out += Cat("\tshl.b32 \t", R(), ", ", R(), ", 2;\n");
+        break;
       case 15:
         *out += Cat("\tand.b32  \t", R(), ", ", R(), ", 31;\n");
         break;
@@ -98,8 +108,8 @@ class Generator {
         *out += Cat("\tcvt.rn.f32.s32 \t", F(), ", ", R(), ";\n");
         break;
       default:
-        *out += Cat("\tselp.b32 \t", R(), ", ", R(), ", ", R(), ", ", P(),
-                    ";\n");
+        *out +=
+            Cat("\tselp.b32 \t", R(), ", ", R(), ", ", R(), ", ", P(), ";\n");
     }
   }
 
@@ -121,8 +131,8 @@ void Run(benchmark::State& state, int kernels, int instructions, bool sema) {
     }
     benchmark::DoNotOptimize(module);
   }
-  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() *
-                                               text.size()));
+  state.SetBytesProcessed(
+      static_cast<int64_t>(state.iterations() * text.size()));
   state.counters["MB"] = static_cast<double>(text.size()) / 1e6;
 }
 

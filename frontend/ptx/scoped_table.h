@@ -51,7 +51,8 @@ class ScopedTable {
   // The entry declared since `mark`, or null.
   Value* FindSince(size_t mark, std::string_view name) {
     uint32_t entry = slots_[Slot(name, HashName(name))];
-    return entry == 0 || entry - 1 < mark ? nullptr : &entries_[entry - 1].value;
+    return entry == 0 || entry - 1 < mark ? nullptr
+                                          : &entries_[entry - 1].value;
   }
 
   // Declares `name`, hiding an earlier entry of that name.

@@ -66,9 +66,10 @@ uint64_t DataLayout::OffsetOf(VariableId id) const {
 }
 
 uint64_t KernelLayout::SharedOffset(VariableId id) const {
-  auto it = std::lower_bound(
-      shared.begin(), shared.end(), id,
-      [](const auto& entry, VariableId wanted) { return entry.first < wanted; });
+  auto it = std::lower_bound(shared.begin(), shared.end(), id,
+                             [](const auto& entry, VariableId wanted) {
+                               return entry.first < wanted;
+                             });
   return it != shared.end() && it->first == id ? it->second : kNoOffset;
 }
 
@@ -150,10 +151,9 @@ absl::Status Sema::LayOutData() {
     return data_.size <= kMaxDataBytes;
   };
   auto too_big = [this](const Variable& variable) {
-    return absl::ResourceExhaustedError(
-        Cat(module_->Place(variable.location),
-            ": the data of the module is larger than ", kMaxDataBytes,
-            " bytes"));
+    return absl::ResourceExhaustedError(Cat(
+        module_->Place(variable.location),
+        ": the data of the module is larger than ", kMaxDataBytes, " bytes"));
   };
   data_.module_offsets.assign(module_->variables.size(), kNoOffset);
   for (size_t i = 0; i < module_->variables.size(); ++i) {
@@ -165,8 +165,8 @@ absl::Status Sema::LayOutData() {
   for (size_t f = 0; f < module_->functions.size(); ++f) {
     const Body* body = module_->functions[f].body.get();
     if (body == nullptr) continue;
-    bool any = std::any_of(body->variables.begin(), body->variables.end(),
-                           IsData);
+    bool any =
+        std::any_of(body->variables.begin(), body->variables.end(), IsData);
     if (!any) continue;
     data_.body_offsets[f].assign(body->variables.size(), kNoOffset);
     for (size_t i = 0; i < body->variables.size(); ++i) {
@@ -190,9 +190,11 @@ void Sema::CheckInitializers() {
               "supported"));
     } else if (variable.linkage == Linkage::kExtern &&
                variable.space != StateSpace::kShared) {
-      data_.refusals[i] = absl::InvalidArgumentError(
-          Cat(module_->Place(variable.location), ": unresolved external "
-              "variable '", variable.name, "'"));
+      data_.refusals[i] =
+          absl::InvalidArgumentError(Cat(module_->Place(variable.location),
+                                         ": unresolved external "
+                                         "variable '",
+                                         variable.name, "'"));
     } else {
       data_.refusals[i] = CheckInitializer(variable);
     }
@@ -280,9 +282,9 @@ absl::Status Sema::CheckFunction(uint32_t index) const {
   const Function& function = module_->functions[index];
   if (!function.refusal.ok()) return function.refusal;
   if (!function.defined && !IsRuntimeFunction(function.name)) {
-    return absl::InvalidArgumentError(
-        Cat(module_->Place(function.location),
-            ": unresolved external function '", function.name, "'"));
+    return absl::InvalidArgumentError(Cat(module_->Place(function.location),
+                                          ": unresolved external function '",
+                                          function.name, "'"));
   }
   const FunctionSummary& summary = summaries_[index];
   for (size_t i = 0; i < summary.callees.size(); ++i) {
@@ -345,11 +347,10 @@ void Sema::LayOutShared(KernelLayout* layout) const {
     layout->shared.push_back({id, offset});
     end = offset + variable.size;
     if (end > kMaxSharedBytes) {
-      layout->refusal = absl::ResourceExhaustedError(
-          Cat(module_->Place(variable.location), ": kernel '",
-              module_->functions[layout->function].name,
-              "' declares more shared memory than ", kMaxSharedBytes,
-              " bytes"));
+      layout->refusal = absl::ResourceExhaustedError(Cat(
+          module_->Place(variable.location), ": kernel '",
+          module_->functions[layout->function].name,
+          "' declares more shared memory than ", kMaxSharedBytes, " bytes"));
       return;
     }
   }

@@ -54,11 +54,11 @@ int64_t FunctionToken(const Module& module, uint32_t function);
 
 // Facts of one body, gathered in one pass over its operands.
 struct FunctionSummary {
-  std::vector<uint32_t> callees;            // direct, aliases followed
-  std::vector<uint32_t> taken;              // functions whose address is taken
-  std::vector<uint32_t> module_variables;   // referenced, in order of index
+  std::vector<uint32_t> callees;           // direct, aliases followed
+  std::vector<uint32_t> taken;             // functions whose address is taken
+  std::vector<uint32_t> module_variables;  // referenced, in order of index
   std::vector<uint32_t> indirect_signatures;  // see Sema::SignatureOf
-  std::vector<uint32_t> indirect_targets;   // from .calltargets
+  std::vector<uint32_t> indirect_targets;     // from .calltargets
   std::vector<SourceLocation> callee_places;  // one per callee
 };
 

@@ -36,9 +36,10 @@ class SemaTest : public testing::Test {
 };
 
 TEST_F(SemaTest, LaysOutParameters) {
-  Load(".entry k(.param .u8 a, .param .u64 b, .param .align 16 .b8 c[20],\n"
-       ".param .u16 d, .param .u64 .ptr .global e, .param .f64 f)\n"
-       ".maxntid 128 .reqntid 32, 2 { ret; }");
+  Load(
+      ".entry k(.param .u8 a, .param .u64 b, .param .align 16 .b8 c[20],\n"
+      ".param .u16 d, .param .u64 .ptr .global e, .param .f64 f)\n"
+      ".maxntid 128 .reqntid 32, 2 { ret; }");
   const KernelInfo& k = Kernel("k");
   ASSERT_EQ(k.params.size(), 6u);
   const uint32_t offsets[] = {0, 8, 16, 36, 40, 48};
@@ -62,8 +63,9 @@ TEST_F(SemaTest, LaysOutParameters) {
 }
 
 TEST_F(SemaTest, LaysOutData) {
-  Load(".global .u8 a = 7; .const .align 16 .u32 b[3] = {1};\n"
-       ".global .u64 c[2] = {generic(b)+4, 0}; .global .u64 z;");
+  Load(
+      ".global .u8 a = 7; .const .align 16 .u32 b[3] = {1};\n"
+      ".global .u64 c[2] = {generic(b)+4, 0}; .global .u64 z;");
   ASSERT_EQ(info_.symbols.size(), 4u);
   EXPECT_EQ(info_.FindSymbol("a")->offset, 0u);
   EXPECT_EQ(info_.FindSymbol("b")->offset, 16u);
@@ -82,10 +84,11 @@ TEST_F(SemaTest, LaysOutData) {
 }
 
 TEST_F(SemaTest, JoinsTheBytesOfAnAddress) {
-  Load(".global .align 8 .b8 x[8];\n.global .align 8 .b8 p[16] = {5, 0, 0, 0,"
-       " 0, 0, 0, 0, 0xff(x+3), 0xff00(x+3), 0xff0000(x+3), 0xff000000(x+3),"
-       " 0xff00000000(x+3), 0xff0000000000(x+3), 0xff000000000000(x+3),"
-       " 0xff00000000000000(x+3)};");
+  Load(
+      ".global .align 8 .b8 x[8];\n.global .align 8 .b8 p[16] = {5, 0, 0, 0,"
+      " 0, 0, 0, 0, 0xff(x+3), 0xff00(x+3), 0xff0000(x+3), 0xff000000(x+3),"
+      " 0xff00000000(x+3), 0xff0000000000(x+3), 0xff000000000000(x+3),"
+      " 0xff00000000000000(x+3)};");
   ASSERT_EQ(info_.relocations.size(), 1u);
   EXPECT_EQ(info_.relocations[0].offset, 16u);
   EXPECT_EQ(info_.relocations[0].addend, 3);
@@ -142,17 +145,18 @@ TEST_F(SemaTest, LaysOutSharedMemoryPerKernel) {
 }
 
 TEST_F(SemaTest, ReachesThroughCallsAliasesAndPointers) {
-  Load(".func leaf { ret; } .func mid { call leaf; ret; } .func nick;\n"
-       ".alias nick, mid;\n"
-       ".func (.param .b32 r) virt(.param .b64 p) { ret; }\n"
-       ".func other_shape(.param .b64 p) { ret; }\n"
-       ".func never { ret; }\n"
-       ".global .u64 table[2] = {virt, other_shape};\n"
-       ".entry direct { call nick; ret; }\n"
-       ".entry indirect { .reg .b64 %rd<2>; .param .b32 r; .param .b64 p;\n"
-       "P: .callprototype (.param .b32 _) _ (.param .b64 _);\n"
-       "call (r), %rd1, (p), P; ret; }\n"
-       ".entry loop { ret; }\n");
+  Load(
+      ".func leaf { ret; } .func mid { call leaf; ret; } .func nick;\n"
+      ".alias nick, mid;\n"
+      ".func (.param .b32 r) virt(.param .b64 p) { ret; }\n"
+      ".func other_shape(.param .b64 p) { ret; }\n"
+      ".func never { ret; }\n"
+      ".global .u64 table[2] = {virt, other_shape};\n"
+      ".entry direct { call nick; ret; }\n"
+      ".entry indirect { .reg .b64 %rd<2>; .param .b32 r; .param .b64 p;\n"
+      "P: .callprototype (.param .b32 _) _ (.param .b64 _);\n"
+      "call (r), %rd1, (p), P; ret; }\n"
+      ".entry loop { ret; }\n");
   auto names = [this](std::string_view kernel) {
     std::string out;
     for (uint32_t f : Layout(kernel).reachable) {
@@ -166,28 +170,30 @@ TEST_F(SemaTest, ReachesThroughCallsAliasesAndPointers) {
 }
 
 TEST_F(SemaTest, RecursionEnds) {
-  Load(".func b; .func a { call b; ret; } .func b { call a; ret; }\n"
-       ".entry k { call a; ret; }");
+  Load(
+      ".func b; .func a { call b; ret; } .func b { call a; ret; }\n"
+      ".entry k { call a; ret; }");
   EXPECT_TRUE(Kernel("k").refusal.ok());
   EXPECT_EQ(Layout("k").reachable.size(), 3u);
 }
 
 TEST_F(SemaTest, RefusesKernelsByWhatTheyReach) {
-  Load(".func bad { frob; } .extern .func missing; .extern .global .u32 ext;\n"
-       ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
-       ".global .texref tex; .global .u64 half = 1;\n"
-       ".global .b8 part[2] = {0xff(half), 0};\n"
-       ".shared .u32 sh; .global .u64 shp = sh; .global .u64 odd = nowhere;\n"
-       ".entry ok { .param .b32 r; .param .b64 a; call (r), vprintf, (a, a);"
-       " ret; }\n"
-       ".entry calls_bad { call bad; ret; }\n"
-       ".entry is_bad { frob; }\n"
-       ".entry calls_missing { call missing; ret; }\n"
-       ".entry uses(.param .u64 p) { .reg .b64 %rd<3>; mov.u64 %rd1, ext; }\n"
-       ".entry uses_tex { .reg .b64 %rd<3>; mov.u64 %rd1, tex; }\n"
-       ".entry uses_part { .reg .b64 %rd<3>; mov.u64 %rd1, part; }\n"
-       ".entry uses_shp { .reg .b64 %rd<3>; mov.u64 %rd1, shp; }\n"
-       ".entry uses_odd { .reg .b64 %rd<3>; mov.u64 %rd1, odd; }\n");
+  Load(
+      ".func bad { frob; } .extern .func missing; .extern .global .u32 ext;\n"
+      ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
+      ".global .texref tex; .global .u64 half = 1;\n"
+      ".global .b8 part[2] = {0xff(half), 0};\n"
+      ".shared .u32 sh; .global .u64 shp = sh; .global .u64 odd = nowhere;\n"
+      ".entry ok { .param .b32 r; .param .b64 a; call (r), vprintf, (a, a);"
+      " ret; }\n"
+      ".entry calls_bad { call bad; ret; }\n"
+      ".entry is_bad { frob; }\n"
+      ".entry calls_missing { call missing; ret; }\n"
+      ".entry uses(.param .u64 p) { .reg .b64 %rd<3>; mov.u64 %rd1, ext; }\n"
+      ".entry uses_tex { .reg .b64 %rd<3>; mov.u64 %rd1, tex; }\n"
+      ".entry uses_part { .reg .b64 %rd<3>; mov.u64 %rd1, part; }\n"
+      ".entry uses_shp { .reg .b64 %rd<3>; mov.u64 %rd1, shp; }\n"
+      ".entry uses_odd { .reg .b64 %rd<3>; mov.u64 %rd1, odd; }\n");
   EXPECT_EQ(Refusal("ok"), "");
   EXPECT_EQ(Refusal("calls_bad"), "t.ptx:4:13: unknown instruction 'frob'");
   EXPECT_EQ(Refusal("is_bad"), "t.ptx:11:17: unknown instruction 'frob'");

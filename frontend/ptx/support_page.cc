@@ -46,14 +46,15 @@ std::string SupportPage(const std::function<bool(Op)>& lowered) {
       ;
   for (size_t i = 0; i < num_ops; ++i) {
     Op op = static_cast<Op>(i);
-    out += Cat("\n## ", OpName(op), "\n\n| form | words | PTX | target | hetIR "
+    out += Cat("\n## ", OpName(op),
+               "\n\n| form | words | PTX | target | hetIR "
                "|\n|---|---|---|---|---|\n");
     for (const Form& form : forms) {
       if (form.op != op) continue;
       std::string words = ExpandClasses(form);
       if (!words.empty()) words = Cat('`', Cell(words), '`');
-      out += Cat("| `", Cell(form.syntax), "` | ", words, " | ",
-                 form.ptx / 10, '.', form.ptx % 10, " | ", Target(form), " | ",
+      out += Cat("| `", Cell(form.syntax), "` | ", words, " | ", form.ptx / 10,
+                 '.', form.ptx % 10, " | ", Target(form), " | ",
                  lowered && lowered(op) ? "yes" : "", " |\n");
     }
   }

@@ -20,8 +20,8 @@ constexpr TypeRow kTypes[] = {
 };
 
 constexpr std::array<std::string_view, 9> kSpaces = {
-    "generic", "reg",   "global", "const", "shared", "shared::cluster",
-    "local",   "param", "tex"};
+    "generic",         "reg",   "global", "const", "shared",
+    "shared::cluster", "local", "param",  "tex"};
 
 const TypeRow& Row(Type type) { return kTypes[static_cast<size_t>(type)]; }
 

@@ -52,8 +52,8 @@ enum class StateSpace : uint8_t {
   kShared,         // .shared and .shared::cta
   kSharedCluster,  // .shared::cluster
   kLocal,
-  kParam,       // .param, .param::entry and .param::func
-  kTex,         // the deprecated .tex space
+  kParam,  // .param, .param::entry and .param::func
+  kTex,    // the deprecated .tex space
 };
 
 // Spelling without the leading dot; "generic" for kGeneric.

@@ -16,6 +16,19 @@ inline uint64_t HashSeed() {
   return reinterpret_cast<uintptr_t>(&anchor) * 0x9e3779b97f4a7c15u;
 }
 
+// At most 8 bytes as a number; with the length known, no two texts share one.
+inline uint64_t HashTail(const char* data, size_t size) {
+  auto byte = [data](size_t i) {
+    return uint64_t{static_cast<uint8_t>(data[i])};
+  };
+  if (size == 0) return 0;
+  if (size < 4) return byte(0) | byte(size / 2) << 8 | byte(size - 1) << 16;
+  uint32_t first, last;
+  std::memcpy(&first, data, 4);
+  std::memcpy(&last, data + size - 4, 4);
+  return first | uint64_t{last} << 32;
+}
+
 inline uint64_t HashName(std::string_view name) {
   auto mix = [](uint64_t a, uint64_t b) {
     __extension__ using Wide = unsigned __int128;
@@ -33,9 +46,7 @@ inline uint64_t HashName(std::string_view name) {
     data += 8;
     left -= 8;
   }
-  uint64_t tail = 0;
-  std::memcpy(&tail, data, left);
-  return mix(hash ^ tail, 0xe7037ed1a0b428dbu);
+  return mix(hash ^ HashTail(data, left), 0xe7037ed1a0b428dbu);
 }
 
 template <typename Value>

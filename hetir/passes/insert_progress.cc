@@ -3,7 +3,8 @@
 // not weak, or of a weak load when the loop also holds a fence. Such loops get
 // hetir.progress at the end of every block that branches back, so that a
 // backend that runs threads by turns cannot spin for ever. A sleeping loop is
-// taken at its word.
+// taken at its word, and so is one without a way out: it waits to be stopped,
+// and must not be removed for having no effect.
 //
 // Loops are found as strongly connected components of the control-flow graph,
 // so irreducible ones count too. Back edges are edges to a block that does not
@@ -46,18 +47,26 @@ class Loop {
   }
 
   bool MayWait() const {
+    if (llvm::none_of(blocks_, [&](mlir::Block* b) { return Leaves(b); })) {
+      return true;
+    }
     return llvm::any_of(blocks_, [&](mlir::Block* block) {
       bool sleeps = llvm::any_of(*block, [](mlir::Operation& op) {
         return mlir::isa<NanosleepOp>(op);
       });
-      bool leaves = llvm::any_of(block->getSuccessors(), [&](mlir::Block* to) {
-        return !inside_.contains(to);
-      });
-      return sleeps || (leaves && Depends(block->getTerminator()));
+      return sleeps || (Leaves(block) && Depends(block->getTerminator()));
     });
   }
 
  private:
+  // A return, an exit or a trap leaves too.
+  bool Leaves(mlir::Block* block) const {
+    return block->getNumSuccessors() == 0 ||
+           llvm::any_of(block->getSuccessors(), [&](mlir::Block* to) {
+             return !inside_.contains(to);
+           });
+  }
+
   bool Depends(mlir::Operation* op) const {
     return llvm::any_of(op->getOperands(), [&](mlir::Value value) {
       return tainted_.contains(value);

@@ -88,3 +88,13 @@ hetir.kernel @lock {
 ^end:
   hetir.exit
 }
+
+// A loop without a way out waits to be stopped; it must not vanish.
+// CHECK-LABEL: hetir.kernel @endless
+hetir.kernel @endless {
+  cf.br ^loop
+^loop:
+  // CHECK: hetir.progress
+  // CHECK-NEXT: cf.br
+  cf.br ^loop
+}

@@ -72,6 +72,19 @@ constexpr Arithmetic kDiv = {
       return ExactF64{quotient, ir.CreateFMul(rest, sign)};
     },
     nullptr};
+// div.approx multiplies by a reciprocal that underflows above 2^126.
+constexpr Arithmetic kDivApprox = {
+    [](Ir& ir, llvm::ArrayRef<llvm::Value*> x) {
+      llvm::Type* type = x[1]->getType();
+      llvm::Value* size =
+          ir.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x[1]);
+      llvm::Value* infinity = ir.CreateBinaryIntrinsic(
+          llvm::Intrinsic::copysign, llvm::ConstantFP::getInfinity(type),
+          x[1]);
+      llvm::Value* huge = ir.CreateFCmpOGT(size, Number(type, 0x1p126));
+      return ir.CreateFDiv(x[0], ir.CreateSelect(huge, infinity, x[1]));
+    },
+    kDiv.exact, nullptr};
 constexpr Arithmetic kSqrt = {
     [](Ir& ir, llvm::ArrayRef<llvm::Value*> x) -> llvm::Value* {
       return ir.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x[0]);
@@ -209,6 +222,12 @@ absl::StatusOr<llvm::Value*> EmitFma(Emitter& e, FFmaOp op) {
       {op.getRounding(), op.getFtz(), op.getSat(), op.getRelu()});
 }
 
+absl::StatusOr<llvm::Value*> EmitDiv(Emitter& e, FDivOp op) {
+  return op.getRounding() == Rounding::approx
+             ? EmitBinary<FDivOp, kDivApprox>(e, op)
+             : EmitBinary<FDivOp, kDiv>(e, op);
+}
+
 absl::StatusOr<llvm::Value*> EmitSqrt(Emitter& e, FSqrtOp op) {
   auto operands = Operands(e, op, op.getFtz());
   if (!operands.ok()) return operands.status();
@@ -336,7 +355,7 @@ void AddFloatOps(OpTable& table) {
   table.Fallible<FAddOp, EmitBinary<FAddOp, kAdd>>();
   table.Fallible<FSubOp, EmitSub>();
   table.Fallible<FMulOp, EmitBinary<FMulOp, kMul>>();
-  table.Fallible<FDivOp, EmitBinary<FDivOp, kDiv>>();
+  table.Fallible<FDivOp, EmitDiv>();
   table.Fallible<FFmaOp, EmitFma>();
   table.Fallible<FSqrtOp, EmitSqrt>();
   table.Fallible<FRcpOp, EmitRcp>();

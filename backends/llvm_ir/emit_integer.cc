@@ -152,11 +152,14 @@ llvm::Value* EmitFns(Emitter& e, FnsOp op) {
                          llvm::Constant::getAllOnesValue(type));
 }
 
-// Low 8 bits of a position or length, in the width of `type`.
+// A position or length in the width of `type`: its low 8 bits, or all of it
+// for 64-bit fields.
 llvm::Value* FieldAmount(Ir& ir, llvm::Value* amount, llvm::Type* type) {
-  llvm::Value* low = ir.CreateAnd(amount, Int(amount->getType(), 0xff));
-  return ir.CreateZExtOrTrunc(low, IntLike(amount->getType(),
-                                           type->getScalarSizeInBits()));
+  unsigned width = type->getScalarSizeInBits();
+  if (width < 64) {
+    amount = ir.CreateAnd(amount, Int(amount->getType(), 0xff));
+  }
+  return ir.CreateZExtOrTrunc(amount, IntLike(amount->getType(), width));
 }
 
 llvm::Value* EmitBfe(Emitter& e, BfeOp op) {

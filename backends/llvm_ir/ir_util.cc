@@ -78,7 +78,8 @@ llvm::Value* RemTotal(Ir& ir, llvm::Value* a, llvm::Value* b, bool is_signed) {
   llvm::Value* divisor = ir.CreateSelect(unsafe, Int(type, 1), b);
   llvm::Value* remainder =
       is_signed ? ir.CreateSRem(a, divisor) : ir.CreateURem(a, divisor);
-  return ir.CreateSelect(zero, a, remainder);
+  return ir.CreateSelect(zero, llvm::Constant::getAllOnesValue(type),
+                         remainder);
 }
 
 llvm::Value* AmountLike(Ir& ir, llvm::Value* amount, llvm::Type* type) {

@@ -35,8 +35,8 @@ def HetIR_DivOp : HetIR_SignedBinary<"div"> {
 def HetIR_RemOp : HetIR_SignedBinary<"rem"> {
   let summary = "remainder with the sign of the dividend";
   let description = [{
-    Total: remainder by zero gives the dividend; the most negative value by
-    minus one gives zero.
+    Total: remainder by zero gives all ones; the most negative value by minus
+    one gives zero.
   }];
 }
 def HetIR_AddSatOp : HetIR_SignedBinary<"add_sat", [Commutative]> {
@@ -110,8 +110,9 @@ def HetIR_FnsOp : HetIR_Op<"fns", [Pure, SameOperandsAndResultType]> {
 }
 
 def HetIR_BfeOp : HetIR_Op<"bfe", [Pure, AllTypesMatch<["a", "result"]>]> {
-  let summary = "bit field of length `len` at `pos` (low 8 bits of each)";
+  let summary = "bit field of length `len` at `pos`";
   let description = [{
+    Of `pos` and `len` the low 8 bits count, or all for 64-bit fields.
     Zero- or, when signed, sign-extended; bits past the top take the sign bit
     when signed, else zero. Length zero gives zero.
   }];

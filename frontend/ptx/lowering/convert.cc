@@ -1,5 +1,6 @@
 // cvt and cvt.pack.
 #include "frontend/ptx/lowering/context.h"
+#include "frontend/ptx/lowering/small_floats.h"
 #include "frontend/ptx/lowering/table.h"
 #include "frontend/ptx/text.h"
 
@@ -46,62 +47,87 @@ Value ConvertNumber(Lowering& l, Value value, Type from, Type to) {
                                 IsSigned(from), IsSigned(to));
 }
 
-// tf32 is f32 with the low 13 bits of the fraction rounded away.
-void ToTf32(Lowering& l) {
-  if (l.mods().rounding != Rounding::kRna || l.Has(Flag::kSatfinite)) {
-    return l.Refuse("rounding to tf32 other than .rna");
-  }
-  Value bits = l.Read(1, Type::kB32);
-  Value magnitude =
-      l.Create<arith::AndIOp>(bits, l.ConstantInt(32, 0x7fffffff));
-  Value finite = l.Create<arith::CmpIOp>(arith::CmpIPredicate::ult, magnitude,
-                                         l.ConstantInt(32, 0x7f800000));
-  Value carried = l.Create<arith::AddIOp>(bits, l.ConstantInt(32, 0x1000));
-  // NVIDIA's devices cut NaN like numbers: one whose payload lies in the low
-  // bits becomes infinity.
-  Value rounded = l.Select(finite, carried, bits);
-  l.Write(l.Create<arith::AndIOp>(rounded, l.ConstantInt(32, 0xffffe000)),
-          Type::kB32);
+bool IsFloat8(Type type) { return type == Type::kE4m3 || type == Type::kE5m2; }
+
+// The halves of a packed type that only conversions know.
+Type HalfOf(Type type) {
+  if (type == Type::kE4m3x2) return Type::kE4m3;
+  if (type == Type::kE5m2x2) return Type::kE5m2;
+  return ElementOf(type);
 }
 
-// cvt.rn.f16x2.f32 d, a, b: a becomes the high half.
-void ToPackedPair(Lowering& l, Type to, Type from) {
-  Type element = ElementOf(to);
-  Value low = ConvertNumber(l, l.Read(2, from), from, element);
-  Value high = ConvertNumber(l, l.Read(1, from), from, element);
+// One scalar; refuses what has no definition here.
+Value ConvertScalar(Lowering& l, Value value, Type from, Type to) {
+  if (IsFloat8(from) && to == Type::kF16) {
+    Value result = FromFloat8(l, value, from);
+    if (!l.Has(Flag::kRelu)) return result;
+    return l.Create<hetir::FMaxOp>(result, l.Zero(result.getType()), false,
+                                   true, false);
+  }
+  if (IsFloat8(to) && from == Type::kF16) {
+    value = l.Create<hetir::CvtOp>(l.TypeOf(Type::kF32), value);
+    from = Type::kF32;
+  }
+  if (IsFloat8(to) && from == Type::kF32) return ToFloat8(l, value, to);
+  if (to == Type::kTf32 && from == Type::kF32) return ToTf32(l, value);
+  if (!IsNumber(to) || !IsNumber(from)) {
+    l.Refuse(Cat("no conversion from ", TypeName(from), " to ", TypeName(to)));
+    return l.Zero(l.TypeOf(to));
+  }
+  Value result = ConvertNumber(l, value, from, to);
+  return l.Has(Flag::kSatfinite) ? SaturateToFinite(l, result) : result;
+}
+
+// d, a, b: a becomes the high half.
+void ConvertPair(Lowering& l, Type from, Type to) {
+  Value low = ConvertScalar(l, l.Read(2, from), from, HalfOf(to));
+  Value high = ConvertScalar(l, l.Read(1, from), from, HalfOf(to));
   l.Write(l.Concat({low, high}), to);
+}
+
+void ConvertHalves(Lowering& l, Type from, Type to) {
+  Value packed = l.Read(1, from);
+  Values halves;
+  for (unsigned i = 0; i < 2; ++i) {
+    Value half = l.Extract(packed, i, l.TypeOf(HalfOf(from)));
+    halves.push_back(ConvertScalar(l, half, HalfOf(from), HalfOf(to)));
+  }
+  l.Write(l.Concat(halves), to);
 }
 
 void LowerCvt(Lowering& l) {
   Type to = l.mods().type(0);
   Type from = l.mods().type(1);
   if (l.mods().rounding == Rounding::kRs) return l.Refuse("modifier '.rs'");
-  if (to == Type::kTf32) return ToTf32(l);
-  if (l.Has(Flag::kSatfinite)) return l.Refuse("modifier '.satfinite'");
-  bool pair = (to == Type::kF16x2 || to == Type::kBf16x2) &&
-              from == Type::kF32 && l.num_operands() == 3;
-  if (pair) return ToPackedPair(l, to, from);
-  if (!IsNumber(to) || !IsNumber(from)) {
-    return l.Refuse(Cat("no conversion from ", TypeName(from), " to ",
-                        TypeName(to)));
-  }
-  l.Write(ConvertNumber(l, l.Read(1, from), from, to), to);
+  bool packed = HalfOf(to) != to;
+  if (packed && HalfOf(from) != from) return ConvertHalves(l, from, to);
+  if (packed && l.num_operands() == 3) return ConvertPair(l, from, to);
+  l.Write(ConvertScalar(l, l.Read(1, from), from, to), to);
 }
 
-// cvt.pack.sat.T.s32 d, a, b, c: {a, b} saturated to T; the rest from the low
-// bits of c.
+// A 32-bit value clamped to a signed or unsigned range of `bits`.
+Value ClampTo(Lowering& l, Value value, unsigned bits, bool is_signed) {
+  int64_t low = is_signed ? -(int64_t{1} << (bits - 1)) : 0;
+  int64_t high = (int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+  Value above = l.Create<arith::MaxSIOp>(
+      value, l.ConstantInt(32, static_cast<uint64_t>(low)));
+  return l.Create<arith::MinSIOp>(
+      above, l.ConstantInt(32, static_cast<uint64_t>(high)));
+}
+
+// cvt.pack.sat.T.s32 d, a, b, c: {a, b} clamped to T; above them the low bits
+// of c.
 void LowerCvtPack(Lowering& l) {
   Type to = l.mods().type(0);
   unsigned bits = TypeBits(to);
-  if (bits < 8) return l.Refuse("packing of less than 8 bits");
-  auto saturated = [&](size_t i) -> Value {
-    return l.Create<hetir::CvtOp>(l.TypeOf(to), l.Read(i, Type::kS32),
-                                  hetir::Rounding::rn, false, true, false, true,
-                                  IsSigned(to));
+  uint64_t mask = (uint64_t{1} << bits) - 1;
+  auto piece = [&](size_t operand, unsigned shift) -> Value {
+    Value clamped =
+        ClampTo(l, l.Read(operand, Type::kS32), bits, IsSigned(to));
+    Value field = l.Create<arith::AndIOp>(clamped, l.ConstantInt(32, mask));
+    return l.Create<arith::ShLIOp>(field, l.ConstantInt(32, shift));
   };
-  Value high = saturated(1);
-  Value low = saturated(2);
-  Value packed = l.Resize(l.Concat({low, high}), 32, false);
+  Value packed = l.Create<arith::OrIOp>(piece(2, 0), piece(1, bits));
   if (l.num_operands() == 4) {
     Value rest = l.Create<arith::ShLIOp>(l.Read(3, Type::kB32),
                                          l.ConstantInt(32, 2 * bits));

@@ -41,9 +41,13 @@ __global__ void recurse(uint32_t* out, uint32_t depth) {
   out[1] = Deeper(depth, out);
 }
 
-// Half the block waits at a barrier for threads that never come.
+// The two warps of a block wait for each other at different barriers.
 __global__ void wait_for_nobody() {
-  if (threadIdx.x < 32) asm volatile("bar.sync 1, 64;");
+  if (threadIdx.x < 32) {
+    asm volatile("bar.sync 1, 64;");
+  } else {
+    asm volatile("bar.sync 2, 64;");
+  }
 }
 
 __global__ void print(int32_t n) {

@@ -515,7 +515,7 @@ typedef struct hetgpuLaunchErrorInfo {
   hetgpuDim3 block;
   hetgpuDim3 thread;
   uint32_t line;          /* of the PTX source, 0 = unknown */
-  hetgpuDevicePtr address; /* of the failing access, 0 when not an access */
+  hetgpuDevicePtr address; /* of the failing access, 0 = none or unknown */
   const char* kernel;     /* "" when unknown */
   const char* text;       /* the whole story in one line */
 } hetgpuLaunchErrorInfo;

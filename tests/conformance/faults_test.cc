@@ -21,11 +21,23 @@ class FaultsSuite : public DeviceTest {
     ASSERT_SUCCESS(hetgpuContextSetPrintf(context_, append, &printed_));
   }
 
+  // That the failure names thread `who`, or, where a warp runs as one, the warp
+  // that holds it and says so.
+  void ExpectThread(uint32_t who);
   // Thread `who` of block 3 writes to `address`.
   void ExpectIllegalWrite(hetgpuDevicePtr address, uint32_t who);
 
   std::string printed_;
 };
+
+void FaultsSuite::ExpectThread(uint32_t who) {
+  const hetgpuLaunchErrorInfo info = LastLaunchError();
+  EXPECT_EQ(info.has_thread, 1u);
+  const bool warp = std::string(info.text).find("in the warp that starts with "
+                                                "this thread") !=
+                    std::string::npos;
+  EXPECT_EQ(info.thread.x, warp ? who / 32 * 32 : who) << info.text;
+}
 
 void FaultsSuite::ExpectIllegalWrite(hetgpuDevicePtr address, uint32_t who) {
   EXPECT_RESULT(HETGPU_ERROR_LAUNCH_ILLEGAL_ADDRESS,
@@ -33,9 +45,8 @@ void FaultsSuite::ExpectIllegalWrite(hetgpuDevicePtr address, uint32_t who) {
                     address, 3u, who));
   const hetgpuLaunchErrorInfo info = LastLaunchError();
   EXPECT_STREQ(info.kernel, "write_at");
-  EXPECT_EQ(info.has_thread, 1u);
   EXPECT_EQ(info.block.x, 3u);
-  EXPECT_EQ(info.thread.x, who);
+  ExpectThread(who);
   EXPECT_EQ(info.address, address);
   EXPECT_GT(info.line, 90u);
   EXPECT_LT(info.line, 120u);
@@ -82,7 +93,9 @@ TEST_P(FaultsSuite, MisalignedWrite) {
   const hetgpuDevicePtr a = Zeroes(16);
   EXPECT_RESULT(HETGPU_ERROR_LAUNCH_MISALIGNED_ADDRESS,
                 Run(Function("faults", "write_u64"), {}, a + 4));
-  EXPECT_EQ(LastLaunchError().address, a + 4);
+  // Found by a check rather than a trap of the hardware: the address may be
+  // unknown.
+  EXPECT_THAT(LastLaunchError().address, testing::AnyOf(0, a + 4));
   ExpectUsable();
 }
 
@@ -105,7 +118,7 @@ TEST_P(FaultsSuite, Assert) {
   EXPECT_RESULT(HETGPU_ERROR_LAUNCH_ASSERT,
                 Run(Function("faults", "assert_below"),
                     {{1, 1, 1}, {32, 1, 1}}, 31u));
-  EXPECT_EQ(LastLaunchError().thread.x, 31u);
+  ExpectThread(31);
   EXPECT_THAT(LastLaunchError().text, HasSubstr("threadIdx.x < limit"));
   EXPECT_THAT(LastLaunchError().text, HasSubstr("faults.cu"));
   ExpectUsable();

@@ -103,15 +103,15 @@ absl::StatusOr<Plan> RunHetirPasses(mlir::ModuleOp module,
       return plan;
     }
     if (*mode == Mode::kSimd) {
-      return absl::InvalidArgumentError("cpu: kernel " + options.kernel +
-                                        " cannot be run in mode simd: " +
-                                        not_simd);
+      return absl::UnimplementedError("cpu: kernel " + options.kernel +
+                                      " cannot be run in mode simd: " +
+                                      not_simd);
     }
   }
   std::string waits = WhyNotScalar(module, FindKernel(module, options.kernel));
   if (*mode == Mode::kScalar && !waits.empty()) {
-    return absl::InvalidArgumentError("cpu: kernel " + options.kernel +
-                                      " cannot be run in mode scalar: " +
+    return absl::UnimplementedError("cpu: kernel " + options.kernel +
+                                    " cannot be run in mode scalar: " +
                                       waits);
   }
   plan.needs_fibers = *mode == Mode::kFiber || !waits.empty();

@@ -12,8 +12,8 @@ namespace {
 
 // Bytes that ModuleInfo::data_init may take.
 constexpr uint64_t kMaxInitBytes = uint64_t{1} << 30;
-// Steps over functions that all kernels together may take; a module of N
-// kernels that all reach N functions would otherwise take N * N.
+// Steps over functions, calls and variables that all kernels together may take;
+// a module of N kernels that all reach N functions would otherwise take N * N.
 constexpr uint64_t kMaxReachSteps = 100'000'000;
 
 std::optional<ScalarType> ScalarOf(Type type) {
@@ -264,7 +264,14 @@ class ModuleInfoBuilder {
       return layout;
     }
     KernelLayout layout = sema_.LayOutKernel(index);
-    steps_ += layout.reachable.size() + module_.functions.size() / 64;
+    steps_ += module_.functions.size() / 64;
+    for (uint32_t function : layout.reachable) {
+      const FunctionSummary& summary = sema_.summary(function);
+      const Body* body = module_.functions[function].body.get();
+      steps_ += 1 + summary.callees.size() + summary.taken.size() +
+                summary.module_variables.size() +
+                (body == nullptr ? 0 : body->variables.size());
+    }
     return layout;
   }
 

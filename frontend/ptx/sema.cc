@@ -231,7 +231,7 @@ KernelLayout Sema::LayOutKernel(uint32_t function) const {
   LayOutParams(&layout);
   Reach(&layout);
   layout.refusal = CheckReached(layout);
-  if (layout.refusal.ok()) LayOutShared(&layout);
+  if (layout.refusal.ok()) LayOutMemory(&layout);
   return layout;
 }
 
@@ -313,22 +313,21 @@ absl::Status Sema::CheckFunction(uint32_t index) const {
   return absl::OkStatus();
 }
 
-void Sema::LayOutShared(KernelLayout* layout) const {
+void Sema::LayOutMemory(KernelLayout* layout) const {
   std::vector<VariableId> found;
   for (uint32_t function : layout->reachable) {
     for (uint32_t index : summaries_[function].module_variables) {
-      if (module_->variables[index].space == StateSpace::kShared) {
+      StateSpace space = module_->variables[index].space;
+      if (space == StateSpace::kShared || space == StateSpace::kLocal) {
         found.push_back({kNone, index});
       }
     }
     const Body* body = module_->functions[function].body.get();
     if (body == nullptr) continue;
     for (uint32_t i = 0; i < body->variables.size(); ++i) {
-      const Variable& variable = body->variables[i];
-      if (variable.space == StateSpace::kShared) found.push_back({function, i});
-      if (variable.space == StateSpace::kLocal) {
-        layout->local_bytes =
-            AlignUp(layout->local_bytes, variable.align) + variable.size;
+      StateSpace space = body->variables[i].space;
+      if (space == StateSpace::kShared || space == StateSpace::kLocal) {
+        found.push_back({function, i});
       }
     }
   }
@@ -337,6 +336,11 @@ void Sema::LayOutShared(KernelLayout* layout) const {
   uint64_t end = 0;
   for (VariableId id : found) {
     const Variable& variable = GetVariable(*module_, id);
+    if (variable.space == StateSpace::kLocal) {
+      layout->local_bytes =
+          AlignUp(layout->local_bytes, variable.align) + variable.size;
+      continue;
+    }
     if (IsDynamicShared(variable)) {
       layout->uses_dynamic_shared = true;
       dynamic_align = std::max<uint64_t>(dynamic_align, variable.align);

@@ -122,7 +122,7 @@ class Sema {
   void Reach(KernelLayout* layout) const;
   absl::Status CheckReached(const KernelLayout& layout) const;
   absl::Status CheckFunction(uint32_t function) const;
-  void LayOutShared(KernelLayout* layout) const;
+  void LayOutMemory(KernelLayout* layout) const;
   void LayOutParams(KernelLayout* layout) const;
 
   friend class ModuleInfoBuilder;

@@ -144,6 +144,13 @@ TEST_F(SemaTest, LaysOutSharedMemoryPerKernel) {
   EXPECT_EQ(layout.SharedOffset({kNone, m + 1}), kNoOffset);
 }
 
+TEST_F(SemaTest, CountsLocalMemoryOfTheModuleLevel) {
+  Load(
+      ".local .align 8 .b8 m[20]; .local .u32 unused;\n"
+      ".entry k { .local .u8 own; .reg .b64 %rd<2>; mov.u64 %rd1, m; ret; }");
+  EXPECT_EQ(Kernel("k").local_bytes, 28u);  // own 0, m 8
+}
+
 TEST_F(SemaTest, ReachesThroughCallsAliasesAndPointers) {
   Load(
       ".func leaf { ret; } .func mid { call leaf; ret; } .func nick;\n"
@@ -222,6 +229,20 @@ TEST_F(SemaTest, TooMuchDataIsRefused) {
   ASSERT_NE(module_, nullptr) << error;
   auto info = BuildModuleInfo(*module_);
   EXPECT_EQ(info.status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST_F(SemaTest, HugeCallGraphsAreRefused) {
+  std::string text = ".func f0 { ret; }\n";
+  for (int i = 1; i < 4000; ++i) {
+    text += Cat(".func f", i, " { call f", i - 1, "; ret; }\n");
+  }
+  for (int i = 0; i < 20000; ++i) {
+    text += Cat(".entry k", i, " { call f3999; ret; }\n");
+  }
+  Load(text);
+  EXPECT_TRUE(Kernel("k0").refusal.ok());
+  EXPECT_EQ(Kernel("k19999").refusal.code(),
+            absl::StatusCode::kResourceExhausted);
 }
 
 TEST_F(SemaTest, TooMuchSharedMemoryIsRefused) {

@@ -29,6 +29,10 @@ void Prefetch(const FiberContext& fiber) {
 
 BlockRun::BlockRun(Worker* worker) : worker_(worker) {}
 
+BlockRun::~BlockRun() {
+  for (Unit& unit : units_) ForgetFiber(&unit.fiber);
+}
+
 bool BlockRun::Bind(Launch* launch) {
   const uint32_t count = launch->unit_count();
   const size_t stack_bytes =
@@ -48,7 +52,6 @@ bool BlockRun::Bind(Launch* launch) {
 void BlockRun::Unbind() {
   worker_->stacks().Release(stacks_);
   stacks_.clear();
-  for (Unit& unit : units_) ForgetFiber(&unit.fiber);
   launch_ = nullptr;
 }
 

@@ -20,6 +20,7 @@ namespace hetgpu::cpu {
 class BlockRun {
  public:
   explicit BlockRun(Worker* worker);
+  ~BlockRun();
   BlockRun(const BlockRun&) = delete;
   BlockRun& operator=(const BlockRun&) = delete;
 

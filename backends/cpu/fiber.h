@@ -25,6 +25,7 @@ struct FiberContext {
   Stack stack;
   void* asan_fake_stack = nullptr;
   void* tsan_fiber = nullptr;
+  uint32_t tsan_uses = 0;
 };
 
 // Describes the calling thread's own stack, so that fibers can return to it.

@@ -58,18 +58,45 @@ Value UpdateScalar(Lowering& l, const Atomic& atomic, const Address& address,
       atomic.scope, atomic.ftz);
 }
 
+// f32 addition flushes subnormals in global memory and keeps them in shared
+// memory; behind a generic address may lie either.
+Value AddAnywhere(Lowering& l, Atomic atomic, const Address& address,
+                  Value value) {
+  Value shared = l.Create<hetir::IsSpaceOp>(l.I1(), hetir::Space::shared,
+                                            address.base);
+  mlir::Block* fork = l.builder().getBlock();
+  mlir::Block* keep = l.NewBlock();
+  l.MoveTo(keep);
+  atomic.ftz = false;
+  Value kept = UpdateScalar(l, atomic, address, value);
+  mlir::Block* flush = l.NewBlock();
+  l.MoveTo(flush);
+  atomic.ftz = true;
+  Value flushed = UpdateScalar(l, atomic, address, value);
+  mlir::Block* join = l.NewBlock();
+  Value old = join->addArgument(value.getType(), l.loc());
+  l.Create<mlir::cf::BranchOp>(join, mlir::ValueRange{flushed});
+  l.MoveTo(keep);
+  l.Create<mlir::cf::BranchOp>(join, mlir::ValueRange{kept});
+  l.MoveTo(fork);
+  l.Create<mlir::cf::CondBranchOp>(shared, keep, flush);
+  l.MoveTo(join);
+  return old;
+}
+
 // Packed halves are updated one by one, as PTX allows.
 Value Update(Lowering& l, const Atomic& atomic, Address address, Type type,
              Value value) {
   return l.Map(type, {value}, [&](const Values& in) -> Value {
-    Value old = UpdateScalar(l, atomic, address, in[0]);
+    bool anywhere = atomic.ftz && address.space == hetir::Space::generic;
+    Value old = anywhere ? AddAnywhere(l, atomic, address, in[0])
+                         : UpdateScalar(l, atomic, address, in[0]);
     address.offset += TypeBytes(ElementOf(type));
     return old;
   });
 }
 
-// f32 addition flushes subnormals in global memory and keeps them in shared
-// memory; a generic address most often means global memory.
+// Whether an update in global memory flushes subnormals.
 bool Flushes(const Lowering& l, const Address& address) {
   return l.mods().operation == Operation::kAdd &&
          l.mods().type() == Type::kF32 &&

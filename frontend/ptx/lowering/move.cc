@@ -5,6 +5,8 @@
 namespace hetgpu::ptx {
 namespace {
 
+namespace arith = mlir::arith;
+
 void LowerMov(Lowering& l) {
   Type type = l.mods().type();
   l.Write(l.Read(1, type), type);
@@ -27,10 +29,52 @@ void LowerCvta(Lowering& l) {
   l.Write(l.Resize(generic, TypeBits(type), false), type);
 }
 
+// Adds to `found` whether `address` lies in one of the `.const` variables.
+Value InConstants(Lowering& l, const std::vector<Variable>& variables,
+                  uint32_t function, Value address, Value found) {
+  for (uint32_t i = 0; i < variables.size(); ++i) {
+    const Variable& variable = variables[i];
+    if (variable.space != StateSpace::kConst) continue;
+    uint64_t offset = l.program().DataOffset({function, i});
+    if (offset == kNoOffset) continue;
+    Value start = l.Create<hetir::DataAddressOp>(
+        l.I64(), llvm::StringRef(variable.name), offset,
+        hetir::Space::constant);
+    Value inside = l.Create<arith::CmpIOp>(
+        arith::CmpIPredicate::ult,
+        l.Create<arith::SubIOp>(address, start),
+        l.ConstantInt(64, variable.size));
+    found = l.Create<arith::OrIOp>(found, inside);
+  }
+  return found;
+}
+
+// Const data shares a segment with global data, so its variables tell where
+// it lies.
+Value IsConstant(Lowering& l, Value address) {
+  const Module& module = l.module();
+  Value found =
+      InConstants(l, module.variables, kNone, address, l.ConstantInt(1, 0));
+  for (uint32_t f = 0; f < module.functions.size(); ++f) {
+    const Body* body = module.functions[f].body.get();
+    if (body) found = InConstants(l, body->variables, f, address, found);
+  }
+  return found;
+}
+
 void LowerIsspacep(Lowering& l) {
   hetir::Space space = l.SpaceOf(l.mods().space);
   Value address = l.Read(1, Type::kB64);
-  l.Write(l.Create<hetir::IsSpaceOp>(l.I1(), space, address), Type::kPred);
+  if (space == hetir::Space::constant) {
+    return l.Write(IsConstant(l, address), Type::kPred);
+  }
+  Value inside = l.Create<hetir::IsSpaceOp>(l.I1(), space, address);
+  if (space == hetir::Space::global) {
+    Value other = l.Create<arith::XOrIOp>(IsConstant(l, address),
+                                          l.ConstantInt(1, 1));
+    inside = l.Create<arith::AndIOp>(inside, other);
+  }
+  l.Write(inside, Type::kPred);
 }
 
 constexpr LoweringRow kRows[] = {

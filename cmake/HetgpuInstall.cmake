@@ -13,6 +13,13 @@ if(TARGET hetgpu_compiler)
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT Runtime
             NAMELINK_SKIP)
 endif()
+# LLVM's own folder is not on the loader's path.
+foreach(target hetgpu_compiler hetgpu-cc hetgpu-opt)
+  if(TARGET ${target})
+    set_property(TARGET ${target} APPEND PROPERTY
+                 INSTALL_RPATH ${LLVM_LIBRARY_DIRS})
+  endif()
+endforeach()
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/hetgpu
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT Development
   FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")

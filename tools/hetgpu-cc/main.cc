@@ -37,6 +37,11 @@ void AddOptions(CLI::App& app, Options& options) {
                  "Only this kernel and what it calls");
   app.add_flag("--locations", options.request.locations,
                "Print the PTX place of each op");
+  app.add_option("--cpu-mode", options.request.cpu_mode,
+                 "How the CPU runs the kernel, for stages after hetir")
+      ->check(CLI::IsMember({"auto", "simd", "scalar", "fiber"}));
+  app.add_flag("--strict", options.request.strict,
+               "Canonical NaN, as HETGPU_FP_MODE=strict");
   app.add_option("--completion", options.completion,
                  "Print a completion script and exit")
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
@@ -55,6 +60,11 @@ absl::Status PrintCompletion(const std::string& shell) {
        {"--output", "File to write", true, {}},
        {"--kernel", "Only this kernel and what it calls", true, {}},
        {"--locations", "Print the PTX place of each op", false, {}},
+       {"--cpu-mode",
+        "How the CPU runs the kernel",
+        true,
+        {"auto", "simd", "scalar", "fiber"}},
+       {"--strict", "Canonical NaN", false, {}},
        {"--completion",
         "Print a completion script and exit",
         true,

@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "frontend/ptx/dump.h"
+#include "backends/cpu/compile/compile.h"
 #include "frontend/ptx/lowering/lowering.h"
 #include "frontend/ptx/parser.h"
 #include "frontend/ptx/text.h"
@@ -84,9 +85,64 @@ absl::Status EmitHetir(const CompileRequest& request, std::string* output) {
   return absl::OkStatus();
 }
 
+// The kernel asked for, or the only one.
+absl::StatusOr<std::string> KernelName(const CompileRequest& request) {
+  if (!request.kernel.empty() || !IsPtx(request)) return request.kernel;
+  auto module = ParsePtx(request);
+  if (!module.ok()) return module.status();
+  std::string found;
+  std::string names;
+  size_t count = 0;
+  for (const ptx::Function& function : (*module)->functions) {
+    if (!function.is_entry) continue;
+    found = function.name;
+    names += (count++ == 0 ? "" : ", ") + found;
+  }
+  if (count == 1) return found;
+  return absl::InvalidArgumentError(
+      Cat(request.path, ": this stage needs --kernel, one of: ", names));
+}
+
+template <cpu::Stage kStage>
+absl::Status EmitForCpu(const CompileRequest& request, std::string* output) {
+  absl::StatusOr<std::string> kernel = KernelName(request);
+  if (!kernel.ok()) return kernel.status();
+  CompileRequest one = request;
+  one.kernel = *kernel;
+  mlir::DialectRegistry registry;
+  hetir::RegisterDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  auto module = LoadHetir(one, &context);
+  if (!module.ok()) return module.status();
+  if (one.kernel.empty()) {
+    // hetIR text: the first kernel.
+    for (auto op : (*module)->getOps<hetir::KernelOp>()) {
+      one.kernel = op.getSymName().str();
+      break;
+    }
+  }
+  cpu::CompileOptions options;
+  options.kernel = one.kernel;
+  options.mode = request.cpu_mode;
+  options.strict = request.strict;
+  auto text = cpu::CompileTo(kStage, **module, options);
+  if (text.ok()) *output = *text;
+  return text.status();
+}
+
 constexpr Stage kStages[] = {
     {"ast", "the syntax tree of the PTX", EmitAst},
     {"hetir", "hetIR as lowered, without optimisation", EmitHetir},
+    {"cpu-hetir", "hetIR after the passes of the CPU target",
+     EmitForCpu<cpu::Stage::kHetir>},
+    {"llvm", "LLVM IR as emitted for the CPU", EmitForCpu<cpu::Stage::kLlvm>},
+    {"llvm-opt", "LLVM IR after optimisation",
+     EmitForCpu<cpu::Stage::kLlvmOpt>},
+    {"asm", "assembly of this processor", EmitForCpu<cpu::Stage::kAssembly>},
+    {"object", "ELF object before linking", EmitForCpu<cpu::Stage::kObject>},
+    {"image", "kernel image as the CPU device loads it",
+     EmitForCpu<cpu::Stage::kImage>},
 };
 
 }  // namespace

@@ -15,6 +15,8 @@ struct CompileRequest {
   std::string text;    // PTX, hetIR text or hetIR bytecode
   std::string kernel;  // empty: all
   bool locations = false;  // print the PTX place of each op
+  std::string cpu_mode = "auto";  // auto, simd, scalar, fiber
+  bool strict = false;            // HETGPU_FP_MODE=strict
 };
 
 struct Stage {

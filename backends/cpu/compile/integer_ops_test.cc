@@ -26,7 +26,7 @@ Bits Div(const V& v) {
 template <typename T>
 Bits Rem(const V& v) {
   T a = static_cast<T>(v[0]), b = static_cast<T>(v[1]);
-  if (b == 0) return static_cast<Bits>(a);
+  if (b == 0) return ~Bits{0};
   if (std::is_signed_v<T> && b == static_cast<T>(-1)) return 0;
   return static_cast<Bits>(a % b);
 }

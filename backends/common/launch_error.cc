@@ -13,9 +13,11 @@ constexpr std::array<std::string_view, 11> kKindNames = {
     "cancelled",        "invalid instruction", "out of memory",
 };
 
-bool HasAddress(LaunchError::Kind kind) {
-  return kind == LaunchError::Kind::kIllegalAddress ||
-         kind == LaunchError::Kind::kMisalignedAddress;
+// A misaligned access is found by a check that does not keep the address.
+bool HasAddress(const LaunchError& error) {
+  return error.kind == LaunchError::Kind::kIllegalAddress ||
+         (error.kind == LaunchError::Kind::kMisalignedAddress &&
+          error.address != 0);
 }
 
 std::string Triple(const Dim3& d) {
@@ -32,7 +34,7 @@ std::string Describe(const LaunchError& error) {
   std::string text = error.kernel.empty() ? "kernel" : error.kernel;
   text += ": ";
   text += kind < kKindNames.size() ? kKindNames[kind] : "unknown error";
-  if (HasAddress(error.kind)) {
+  if (HasAddress(error)) {
     char address[32];
     std::snprintf(address, sizeof(address), " 0x%" PRIx64, error.address);
     text += address;

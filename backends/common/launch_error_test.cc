@@ -26,6 +26,15 @@ TEST(DescribeTest, LeavesOutWhatIsNotKnown) {
   EXPECT_EQ(Describe(error), "spin: timeout: stopped after 20 ms");
 }
 
+TEST(DescribeTest, AMisalignedAddressMayBeUnknown) {
+  LaunchError error;
+  error.kind = LaunchError::Kind::kMisalignedAddress;
+  error.kernel = "k";
+  EXPECT_EQ(Describe(error), "k: misaligned address");
+  error.address = 0x11;
+  EXPECT_EQ(Describe(error), "k: misaligned address 0x11");
+}
+
 TEST(DescribeTest, EveryKindHasItsOwnName) {
   std::vector<std::string> seen;
   for (int kind = 0; kind <= 10; ++kind) {

@@ -44,11 +44,17 @@ class HetIR_ServiceOp<string mnemonic>
     : HetIR_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]>;
 def HetIR_AssertFailOp : HetIR_ServiceOp<"assert_fail"> {
   let summary = "ends the launch with an assertion message (generic addresses "
-                "of zero-terminated strings)";
+                "of zero-terminated strings); in warp code `lane` says whose";
   let arguments = (ins I64:$message, I64:$file, I32:$line, I64:$function,
-                       I64:$char_size);
+                       I64:$char_size, Optional<I32>:$lane);
   let assemblyFormat = "$message `,` $file `,` $line `,` $function `,` "
-                       "$char_size attr-dict";
+                       "$char_size (`lane` $lane^)? attr-dict";
+  let builders = [OpBuilder<(ins "mlir::Value":$message, "mlir::Value":$file,
+                                 "mlir::Value":$line, "mlir::Value":$function,
+                                 "mlir::Value":$char_size), [{
+    build($_builder, $_state, message, file, line, function, char_size,
+          mlir::Value());
+  }]>];
 }
 def HetIR_VprintfOp : HetIR_ServiceOp<"vprintf"> {
   let summary = "prints; arguments lie in a buffer as C varargs would, each "

@@ -190,6 +190,9 @@ LogicalResult WarpVectorizer::ConvertSerial(Operation* op, OpBuilder& b,
           lane_map.map(operand, value);
         }
         Operation* single = ib.clone(*op, lane_map);
+        if (auto fail = mlir::dyn_cast<AssertFailOp>(single)) {
+          fail.getLaneMutable().assign(lane);
+        }
         llvm::SmallVector<Value> next;
         Value one = ib.create<mlir::arith::ConstantIntOp>(at, 1, 32);
         Value below = ib.create<mlir::arith::SubIOp>(at, bits, one);

@@ -299,7 +299,8 @@ absl::Status CpuHooks::EmitService(Emitter& e, mlir::Operation* op) {
         CallHelper(ir, block, Helper::assert_fail,
                    {block, e.Get(fail.getMessage()), e.Get(fail.getFile()),
                     e.Get(fail.getLine()), e.Get(fail.getFunction()),
-                    e.Get(fail.getCharSize()), ir.getInt32(0),
+                    e.Get(fail.getCharSize()),
+                    fail.getLane() ? e.Get(fail.getLane()) : ir.getInt32(0),
                     ir.getInt32(e.line())});
       })
       .Case<hetir::VprintfOp>([&](auto print) {

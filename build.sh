@@ -12,7 +12,8 @@ cd "$(dirname "$0")"
 packages=(
   g++ cmake ninja-build ccache mold pkg-config python3 git
   llvm-19-dev libmlir-19-dev mlir-19-tools llvm-19-tools
-  libabsl-dev libcli11-dev nlohmann-json3-dev libzstd-dev libxxhash-dev
+  libabsl-dev libcli11-dev nlohmann-json3-dev libzstd-dev zlib1g-dev
+  libxxhash-dev
   libboost-context-dev libgtest-dev libgmock-dev libbenchmark-dev
 )
 

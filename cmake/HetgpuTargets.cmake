@@ -31,7 +31,9 @@ function(hetgpu_library name)
   endif()
 endfunction()
 
-# Gives a target LLVM/MLIR headers, libraries and the precompiled header.
+# Gives a target LLVM/MLIR headers, libraries and the precompiled header. A
+# program or library whose property HETGPU_STATIC_LLVM is on brings the archives
+# itself; all others link the shared libraries.
 # MLIR identifies types by the address of inline variables, so these must be the
 # same object here and in libMLIR: default visibility, and no version script on
 # a library that links these targets.
@@ -40,7 +42,9 @@ function(hetgpu_use_llvm name)
     CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
   target_include_directories(${name} SYSTEM PRIVATE
     ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
-  target_link_libraries(${name} PUBLIC MLIR LLVM)
+  target_link_libraries(${name} PUBLIC
+    $<$<NOT:$<BOOL:$<TARGET_PROPERTY:HETGPU_STATIC_LLVM>>>:MLIR>
+    $<$<NOT:$<BOOL:$<TARGET_PROPERTY:HETGPU_STATIC_LLVM>>>:LLVM>)
   add_dependencies(${name} hetgpu_dialect_headers)
 endfunction()
 

@@ -45,6 +45,7 @@ bool BlockRun::Bind(Launch* launch) {
   if (units_.size() < count) units_.resize(count);
   warps_.resize((launch->thread_count() + kWarpSize - 1) / kWarpSize);
   warp_threads_ = static_cast<uint32_t>(warps_.size()) * kWarpSize;
+  last_unit_ = count - 1;
   FillFrame(&frame_, worker_, launch, this, shared);
   return true;
 }
@@ -208,12 +209,6 @@ void BlockRun::ExitUnit() {
 }
 
 // ---- Barriers ---------------------------------------------------------------
-
-uint32_t BlockRun::PhantomsOf(uint32_t unit) const {
-  const uint32_t threads = launch_->thread_count();
-  const uint32_t last_unit = launch_->unit_count() - 1;
-  return unit == last_unit ? (kWarpSize - threads % kWarpSize) % kWarpSize : 0;
-}
 
 bool BlockRun::AddToBarrier(uint32_t id, const BarrierArrival& arrival,
                             uint32_t line) {

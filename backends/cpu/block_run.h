@@ -47,7 +47,9 @@ class BlockRun {
   void Yield();
   [[noreturn]] void ExitUnit();
   // Lanes that PTX counts with this unit but the block does not have.
-  uint32_t PhantomsOf(uint32_t unit) const;
+  uint32_t PhantomsOf(uint32_t unit) const {
+    return unit == last_unit_ ? warp_threads_ - launch_->thread_count() : 0;
+  }
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -139,6 +141,7 @@ class BlockRun {
   uint32_t live_units_ = 0;
   uint32_t lanes_per_unit_ = 1;
   uint32_t warp_threads_ = 0;   // of the block, in whole warps
+  uint32_t last_unit_ = 0;
   uint32_t open_barriers_ = 0;  // bit per barrier in use
   uint32_t idle_yields_ = 0;    // since a unit last did anything else
 };

@@ -1,6 +1,7 @@
-// Stack switching: one FiberContext per stack that can be suspended, over
-// boost::context's assembly, with the annotations AddressSanitizer and
-// ThreadSanitizer need to follow it.
+// Stack switching: one FiberContext per stack that can be suspended, with the
+// annotations AddressSanitizer and ThreadSanitizer need to follow it. Floating
+// point control registers are not switched: all code leaves them as it found
+// them.
 #ifndef HETGPU_BACKENDS_CPU_FIBER_H_
 #define HETGPU_BACKENDS_CPU_FIBER_H_
 

@@ -177,6 +177,7 @@ Outcome Worker::Enter() {
     SwitchFiber(&root_, current_);
     in_kernel_ = 0;
     helper_caller = 0;
+    ResetFloatControl();  // a fiber may have been left anywhere
     if (outcome_ != Outcome::kFlush) return outcome_;
     Flush();
   }

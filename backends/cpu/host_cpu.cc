@@ -63,6 +63,17 @@ std::string ReadFile(const char* path) {
           std::istreambuf_iterator<char>()};
 }
 
+// Not the whole file: the system makes it up as it is read, and takes
+// milliseconds for many processors.
+std::string ReadFirstProcessor() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string text;
+  for (std::string line; std::getline(file, line) && !line.empty();) {
+    text += line + '\n';
+  }
+  return text;
+}
+
 }  // namespace
 
 HostCpu ParseCpuInfo(std::string_view text) {
@@ -90,7 +101,7 @@ HostCpu ParseCpuInfo(std::string_view text) {
 }
 
 HostCpu DetectHostCpu() {
-  HostCpu cpu = ParseCpuInfo(ReadFile("/proc/cpuinfo"));
+  HostCpu cpu = ParseCpuInfo(ReadFirstProcessor());
   const std::string max_khz =
       ReadFile("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
   if (!max_khz.empty()) {

@@ -55,9 +55,12 @@ TEST_F(ApiDeviceTest, ByOrdinalAndByName) {
 TEST_F(ApiDeviceTest, WrongNamesSayWhy) {
   hetgpuDevice device = nullptr;
   const std::pair<const char*, const char*> wrong[] = {
-      {"absent", "libabsent.so.1"}, {"fake:2", "has 2 device(s)"},
-      {"fake:", "number"},          {"fake:-1", "number"},
-      {"fake:1x", "number"},        {"fake:99999999999", "number"},
+      {"absent", "libabsent.so.1"},
+      {"fake:2", "has 2 device(s)"},
+      {"fake:", "number"},
+      {"fake:-1", "number"},
+      {"fake:1x", "number"},
+      {"fake:99999999999", "number"},
       {"", "expected one of: fake, absent"},
       {"toaster", "expected one of: fake, absent"}};
   for (const auto& [name, text] : wrong) {
@@ -119,18 +122,19 @@ TEST_F(ApiDeviceTest, ContextKnowsItsDevice) {
 
 TEST_F(ApiDeviceTest, LimitsOfAContext) {
   uint64_t value = 1;
-  EXPECT_SUCCESS(hetgpuContextGetLimit(
-      context_, HETGPU_LIMIT_LAUNCH_TIMEOUT_MS, &value));
+  EXPECT_SUCCESS(
+      hetgpuContextGetLimit(context_, HETGPU_LIMIT_LAUNCH_TIMEOUT_MS, &value));
   EXPECT_EQ(value, 0u);
   EXPECT_SUCCESS(
       hetgpuContextSetLimit(context_, HETGPU_LIMIT_LAUNCH_TIMEOUT_MS, 20));
-  EXPECT_SUCCESS(hetgpuContextGetLimit(
-      context_, HETGPU_LIMIT_LAUNCH_TIMEOUT_MS, &value));
+  EXPECT_SUCCESS(
+      hetgpuContextGetLimit(context_, HETGPU_LIMIT_LAUNCH_TIMEOUT_MS, &value));
   EXPECT_EQ(value, 20u);
   EXPECT_RESULT(HETGPU_ERROR_UNSUPPORTED,
                 hetgpuContextSetLimit(context_, HETGPU_LIMIT_HEAP_BYTES, 1));
-  EXPECT_RESULT(HETGPU_ERROR_INVALID_VALUE,
-                hetgpuContextSetLimit(context_, static_cast<hetgpuLimit>(9), 1));
+  EXPECT_RESULT(
+      HETGPU_ERROR_INVALID_VALUE,
+      hetgpuContextSetLimit(context_, static_cast<hetgpuLimit>(9), 1));
 }
 
 TEST_F(ApiDeviceTest, HandlesOfADestroyedContextAreStale) {

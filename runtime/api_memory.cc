@@ -70,9 +70,8 @@ hetgpuResult hetgpuMemCopyDtoH(hetgpuContext context, void* dst,
 
 hetgpuResult hetgpuMemCopyDtoD(hetgpuContext context, hetgpuDevicePtr dst,
                                hetgpuDevicePtr src, uint64_t bytes) {
-  return OnDefaultStream(context, [&](Stream& stream) {
-    return stream.Copy(dst, src, bytes);
-  });
+  return OnDefaultStream(
+      context, [&](Stream& stream) { return stream.Copy(dst, src, bytes); });
 }
 
 hetgpuResult hetgpuMemCopyHtoDAsync(hetgpuDevicePtr dst, const void* src,
@@ -91,9 +90,8 @@ hetgpuResult hetgpuMemCopyDtoHAsync(void* dst, hetgpuDevicePtr src,
 
 hetgpuResult hetgpuMemCopyDtoDAsync(hetgpuDevicePtr dst, hetgpuDevicePtr src,
                                     uint64_t bytes, hetgpuStream stream) {
-  return OnStream(stream, [&](Stream& found) {
-    return found.Copy(dst, src, bytes);
-  });
+  return OnStream(stream,
+                  [&](Stream& found) { return found.Copy(dst, src, bytes); });
 }
 
 hetgpuResult hetgpuMemFill(hetgpuContext context, hetgpuDevicePtr dst,

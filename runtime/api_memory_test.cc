@@ -65,8 +65,7 @@ TEST_F(ApiMemoryTest, WrongFills) {
                 hetgpuMemFill(context_, a + 2, 0, 4, 1));
   EXPECT_RESULT(HETGPU_ERROR_INVALID_VALUE,
                 hetgpuMemFill(context_, a, 0, 8, UINT64_MAX / 4));
-  EXPECT_RESULT(HETGPU_ERROR_OUT_OF_RANGE,
-                hetgpuMemFill(context_, a, 0, 4, 5));
+  EXPECT_RESULT(HETGPU_ERROR_OUT_OF_RANGE, hetgpuMemFill(context_, a, 0, 4, 5));
   EXPECT_SUCCESS(hetgpuMemFill(context_, a, 0, 4, 0));
 }
 
@@ -117,8 +116,7 @@ TEST_F(ApiMemoryTest, AddressesDoNotCrossContexts) {
   ASSERT_SUCCESS(hetgpuContextCreate(device_, 0, &other));
   const hetgpuDevicePtr a = Alloc(64);
   EXPECT_RESULT(HETGPU_ERROR_INVALID_ADDRESS, hetgpuMemFree(other, a));
-  EXPECT_RESULT(HETGPU_ERROR_INVALID_ADDRESS,
-                hetgpuMemFill(other, a, 0, 1, 1));
+  EXPECT_RESULT(HETGPU_ERROR_INVALID_ADDRESS, hetgpuMemFill(other, a, 0, 1, 1));
   ASSERT_SUCCESS(hetgpuContextDestroy(other));
 }
 
@@ -135,9 +133,8 @@ TEST_F(ApiMemoryTest, AttributesAndAdvice) {
   EXPECT_EQ(attributes.advice, HETGPU_MEM_ADVICE_READ_ONLY);
   EXPECT_RESULT(HETGPU_ERROR_INVALID_ADDRESS,
                 hetgpuMemGetAttributes(context_, a + 100, &attributes));
-  EXPECT_RESULT(
-      HETGPU_ERROR_INVALID_VALUE,
-      hetgpuMemAdvise(context_, a, static_cast<hetgpuMemAdvice>(42)));
+  EXPECT_RESULT(HETGPU_ERROR_INVALID_VALUE,
+                hetgpuMemAdvise(context_, a, static_cast<hetgpuMemAdvice>(42)));
   EXPECT_SUCCESS(hetgpuMemFree(context_, 0));
 }
 

@@ -16,9 +16,9 @@ absl::Status LoadData(hetgpuContext context, const void* data, size_t size,
                  "module data is empty, expected PTX text or a container");
   }
   HETGPU_ASSIGN_OR_RETURN(
-      *module, Module::Load(std::move(found),
-                            {static_cast<const char*>(data), size},
-                            name != nullptr ? name : "<memory>"));
+      *module,
+      Module::Load(std::move(found), {static_cast<const char*>(data), size},
+                   name != nullptr ? name : "<memory>"));
   return absl::OkStatus();
 }
 

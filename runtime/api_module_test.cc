@@ -175,10 +175,10 @@ TEST_F(ApiModuleTest, TextsOfAFunction) {
   EXPECT_EQ(text("refused", HETGPU_FUNCTION_TEXT_REFUSAL),
             "fake.ptx:9:2: tex is not known");
   const char* value = nullptr;
-  EXPECT_RESULT(HETGPU_ERROR_UNSUPPORTED,
-                hetgpuFunctionGetText(Function("refused"),
-                                      HETGPU_FUNCTION_TEXT_EXPLANATION,
-                                      &value));
+  EXPECT_RESULT(
+      HETGPU_ERROR_UNSUPPORTED,
+      hetgpuFunctionGetText(Function("refused"),
+                            HETGPU_FUNCTION_TEXT_EXPLANATION, &value));
 }
 
 TEST_F(ApiModuleTest, RefusedKernelsDoNotStopTheOthers) {

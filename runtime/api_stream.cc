@@ -66,8 +66,8 @@ hetgpuResult hetgpuStreamWaitEvent(hetgpuStream stream, hetgpuEvent event) {
   return Api([&]() -> absl::Status {
     HETGPU_ASSIGN_OR_RETURN(const auto found, Lookup<Stream>(stream));
     HETGPU_ASSIGN_OR_RETURN(const auto point, Lookup<Event>(event));
-    HETGPU_RETURN_IF_ERROR(CheckSameContext(
-        found->context(), point->context(), "wait: stream and event"));
+    HETGPU_RETURN_IF_ERROR(CheckSameContext(found->context(), point->context(),
+                                            "wait: stream and event"));
     return found->Wait(*point);
   });
 }

@@ -46,10 +46,9 @@ TEST_F(ApiStreamTest, LaunchesBothWays) {
   ASSERT_SUCCESS(hetgpuLaunchKernelPacked(Function("store"), {1, 1, 1},
                                           {1, 1, 1}, 0, nullptr, block, 12));
   EXPECT_EQ(read(), 42u);
-  EXPECT_RESULT(
-      HETGPU_ERROR_INVALID_ARGUMENTS,
-      hetgpuLaunchKernelPacked(Function("store"), {1, 1, 1}, {1, 1, 1}, 0,
-                               nullptr, block, 11));
+  EXPECT_RESULT(HETGPU_ERROR_INVALID_ARGUMENTS,
+                hetgpuLaunchKernelPacked(Function("store"), {1, 1, 1},
+                                         {1, 1, 1}, 0, nullptr, block, 11));
 }
 
 TEST_F(ApiStreamTest, FailedLaunchIsReportedOnceWithItsPlace) {
@@ -124,8 +123,7 @@ TEST_F(ApiStreamTest, QueryCancelAndTimeout) {
   ASSERT_SUCCESS(Launch("spin", stream));
   EXPECT_RESULT(HETGPU_ERROR_NOT_READY, hetgpuStreamQuery(stream));
   ASSERT_SUCCESS(hetgpuStreamCancel(stream));
-  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_CANCELLED,
-                hetgpuStreamSynchronize(stream));
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_CANCELLED, hetgpuStreamSynchronize(stream));
   EXPECT_SUCCESS(hetgpuStreamQuery(stream));
   ASSERT_SUCCESS(
       hetgpuContextSetLimit(context_, HETGPU_LIMIT_LAUNCH_TIMEOUT_MS, 10));
@@ -229,8 +227,7 @@ TEST_F(ApiStreamTest, RecordingAgainDoesNotDisturbWaiters) {
   ASSERT_SUCCESS(hetgpuEventDestroy(event));
   EXPECT_RESULT(HETGPU_ERROR_INVALID_HANDLE, hetgpuEventQuery(event));
   ASSERT_SUCCESS(hetgpuStreamCancel(first));
-  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_CANCELLED,
-                hetgpuStreamSynchronize(first));
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_CANCELLED, hetgpuStreamSynchronize(first));
 }
 
 TEST_F(ApiStreamTest, EventBehindAFailureIsReached) {

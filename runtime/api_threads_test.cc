@@ -67,8 +67,7 @@ TEST_F(ApiThreadsTest, ModulesComeAndGo) {
     for (int i = 0; i < 20; ++i) {
       hetgpuModule module;
       hetgpuFunction function;
-      ASSERT_SUCCESS(
-          hetgpuModuleLoadData(context_, "ok", 2, nullptr, &module));
+      ASSERT_SUCCESS(hetgpuModuleLoadData(context_, "ok", 2, nullptr, &module));
       ASSERT_SUCCESS(hetgpuModuleGetFunction(module, "nothing", &function));
       ASSERT_SUCCESS(hetgpuLaunchKernel(function, {1, 1, 1}, {1, 1, 1}, 0,
                                         nullptr, nullptr));

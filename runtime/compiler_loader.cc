@@ -42,14 +42,13 @@ std::string FindLibrary(const std::string& asked) {
 
 }  // namespace
 
-CompilerLoader::CompilerLoader(std::string path)
-    : path_(FindLibrary(path)) {}
+CompilerLoader::CompilerLoader(std::string path) : path_(FindLibrary(path)) {}
 
 std::string CompilerLoader::BuildId() const {
   struct stat info;
   if (stat(path_.c_str(), &info) != 0) return "absent";
   return Cat(path_, "|", info.st_size, "|", info.st_mtim.tv_sec, ".",
-                      info.st_mtim.tv_nsec);
+             info.st_mtim.tv_nsec);
 }
 
 absl::StatusOr<const CompilerApi*> CompilerLoader::Load() {
@@ -64,9 +63,8 @@ absl::StatusOr<const CompilerApi*> CompilerLoader::Load() {
   const auto get =
       reinterpret_cast<GetCompilerApiFn>(dlsym(library, kCompilerEntry));
   if (get == nullptr) {
-    return Error(HETGPU_ERROR_COMPILER_UNAVAILABLE, path_,
-                 ": no function ", kCompilerEntry,
-                 ", expected libhetgpu_compiler.so");
+    return Error(HETGPU_ERROR_COMPILER_UNAVAILABLE, path_, ": no function ",
+                 kCompilerEntry, ", expected libhetgpu_compiler.so");
   }
   const CompilerApi* const api = get();
   if (api->abi != kCompilerAbi) {
@@ -85,8 +83,7 @@ absl::StatusOr<std::string> CompilerLoader::Compile(
   const hetgpuResult result = absl::IsUnimplemented(image.status())
                                   ? HETGPU_ERROR_UNSUPPORTED
                                   : HETGPU_ERROR_COMPILE_FAILED;
-  return Annotate(result, Cat("kernel ", request.kernel),
-                  image.status());
+  return Annotate(result, Cat("kernel ", request.kernel), image.status());
 }
 
 }  // namespace hetgpu::runtime

@@ -21,12 +21,17 @@ void RemoveHandle(uint64_t handle) {
 
 void RemoveChildHandle(uint64_t handle) {
   switch (static_cast<HandleKind>(handle >> 60)) {
-    case HandleKind::kStream: return RemoveHandle<Stream>(handle);
-    case HandleKind::kEvent: return RemoveHandle<Event>(handle);
-    case HandleKind::kModule: return RemoveHandle<Module>(handle);
-    case HandleKind::kFunction: return RemoveHandle<Function>(handle);
+    case HandleKind::kStream:
+      return RemoveHandle<Stream>(handle);
+    case HandleKind::kEvent:
+      return RemoveHandle<Event>(handle);
+    case HandleKind::kModule:
+      return RemoveHandle<Module>(handle);
+    case HandleKind::kFunction:
+      return RemoveHandle<Function>(handle);
     case HandleKind::kDevice:
-    case HandleKind::kContext: return;
+    case HandleKind::kContext:
+      return;
   }
 }
 
@@ -39,9 +44,10 @@ absl::Status CheckLimit(hetgpuLimit limit) {
                    "limit HETGPU_LIMIT_STACK_BYTES: the device sizes stacks by "
                    "itself");
     case HETGPU_LIMIT_HEAP_BYTES:
-      return Error(HETGPU_ERROR_UNSUPPORTED,
-                   "limit HETGPU_LIMIT_HEAP_BYTES: the device sizes its heap by "
-                   "itself");
+      return Error(
+          HETGPU_ERROR_UNSUPPORTED,
+          "limit HETGPU_LIMIT_HEAP_BYTES: the device sizes its heap by "
+          "itself");
   }
   return Error(HETGPU_ERROR_INVALID_VALUE, "limit ", static_cast<int>(limit),
                " does not exist");
@@ -87,8 +93,7 @@ absl::StatusOr<uint64_t> Context::Allocate(uint64_t bytes) {
   auto address = backend_->Allocate(bytes);
   if (!address.ok()) {
     return Annotate(ResultOf(address.status()),
-                    Cat("allocation of ", bytes, " bytes"),
-                    address.status());
+                    Cat("allocation of ", bytes, " bytes"), address.status());
   }
   allocations_.Add({*address, bytes});
   Count(HETGPU_COUNTER_ALLOCATIONS);
@@ -183,9 +188,10 @@ void Context::SetPrintf(hetgpuPrintfCallback callback, void* user) {
 absl::Status CheckSameContext(const Context& a, const Context& b,
                               std::string_view what) {
   if (&a == &b) return absl::OkStatus();
-  return Error(HETGPU_ERROR_WRONG_CONTEXT, what, ": belong to two contexts, on ",
-               a.info().backend, ":", a.device().backend_ordinal(), " and ",
-               b.info().backend, ":", b.device().backend_ordinal());
+  return Error(HETGPU_ERROR_WRONG_CONTEXT, what,
+               ": belong to two contexts, on ", a.info().backend, ":",
+               a.device().backend_ordinal(), " and ", b.info().backend, ":",
+               b.device().backend_ordinal());
 }
 
 }  // namespace hetgpu::runtime

@@ -11,10 +11,9 @@ namespace {
 std::atomic<uint64_t> counters[HETGPU_COUNTER_COUNT];
 
 constexpr const char* kCounterNames[HETGPU_COUNTER_COUNT] = {
-    "compiles",          "cache_disk_hits", "cache_memory_hits",
-    "cache_discarded",   "launches",        "bytes_to_device",
-    "bytes_from_device", "bytes_on_device", "allocations",
-    "compile_ns",
+    "compiles",    "cache_disk_hits", "cache_memory_hits", "cache_discarded",
+    "launches",    "bytes_to_device", "bytes_from_device", "bytes_on_device",
+    "allocations", "compile_ns",
 };
 
 bool Exists(hetgpuCounter counter) {
@@ -41,9 +40,9 @@ hetgpuResult hetgpuGetCounter(hetgpuCounter counter, uint64_t* value) {
     return Report(status);
   }
   if (!Exists(counter)) {
-    return Report(Error(HETGPU_ERROR_INVALID_VALUE, "counter ",
-                        static_cast<int>(counter), " does not exist, expected 0 to ",
-                        HETGPU_COUNTER_COUNT - 1));
+    return Report(
+        Error(HETGPU_ERROR_INVALID_VALUE, "counter ", static_cast<int>(counter),
+              " does not exist, expected 0 to ", HETGPU_COUNTER_COUNT - 1));
   }
   *value = CounterValue(counter);
   return HETGPU_SUCCESS;

@@ -8,8 +8,10 @@ struct PropertyRow {
   uint64_t (*get)(const Device& device);
 };
 
-#define HETGPU_PROPERTY(name, expression) \
-  {name, [](const Device& d) -> uint64_t { return expression; }}
+#define HETGPU_PROPERTY(name, expression)                        \
+  {                                                              \
+    name, [](const Device& d) -> uint64_t { return expression; } \
+  }
 constexpr PropertyRow kProperties[] = {
     HETGPU_PROPERTY(HETGPU_DEVICE_ORDINAL, d.ordinal()),
     HETGPU_PROPERTY(HETGPU_DEVICE_BACKEND_ORDINAL, d.backend_ordinal()),
@@ -27,8 +29,7 @@ constexpr PropertyRow kProperties[] = {
     HETGPU_PROPERTY(HETGPU_DEVICE_MAX_BLOCK_Z, d.info().max_block.z),
     HETGPU_PROPERTY(HETGPU_DEVICE_MAX_SHARED_PER_BLOCK,
                     d.info().max_shared_per_block),
-    HETGPU_PROPERTY(HETGPU_DEVICE_HOST_ADDRESSABLE,
-                    d.info().host_addressable),
+    HETGPU_PROPERTY(HETGPU_DEVICE_HOST_ADDRESSABLE, d.info().host_addressable),
 };
 #undef HETGPU_PROPERTY
 

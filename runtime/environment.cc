@@ -40,9 +40,7 @@ absl::Status ReadCacheSize(const GetVariable& get, uint64_t& bytes) {
 }
 
 std::string CacheDir(const GetVariable& get) {
-  const auto value = [&](const char* name) {
-    return get(name).value_or("");
-  };
+  const auto value = [&](const char* name) { return get(name).value_or(""); };
   if (auto dir = value("HETGPU_JIT_CACHE_DIR"); !dir.empty()) return dir;
   if (auto xdg = value("XDG_CACHE_HOME"); !xdg.empty()) return xdg + "/hetgpu";
   if (auto home = value("HOME"); !home.empty()) return home + "/.cache/hetgpu";
@@ -60,26 +58,28 @@ std::optional<uint64_t> ParseBytes(std::string_view text) {
       absl::AsciiStrToUpper(absl::string_view(rest, end - rest));
   if (suffix.size() == 2 && suffix[1] == 'B') suffix.pop_back();
   int shift = 0;
-  if (suffix == "K") shift = 10;
-  else if (suffix == "M") shift = 20;
-  else if (suffix == "G") shift = 30;
-  else if (!suffix.empty() && suffix != "B") return std::nullopt;
+  if (suffix == "K")
+    shift = 10;
+  else if (suffix == "M")
+    shift = 20;
+  else if (suffix == "G")
+    shift = 30;
+  else if (!suffix.empty() && suffix != "B")
+    return std::nullopt;
   if (number > UINT64_MAX >> shift) return std::nullopt;
   return number << shift;
 }
 
 absl::StatusOr<Environment> ReadEnvironment(const GetVariable& get) {
   Environment environment;
-  HETGPU_RETURN_IF_ERROR(ReadChoice(get, "HETGPU_FP_MODE",
-                                    {"native", "strict"},
+  HETGPU_RETURN_IF_ERROR(ReadChoice(get, "HETGPU_FP_MODE", {"native", "strict"},
                                     environment.fp_mode));
   HETGPU_RETURN_IF_ERROR(ReadChoice(get, "HETGPU_CPU_MODE",
                                     {"auto", "simd", "scalar", "fiber"},
                                     environment.cpu_mode));
   HETGPU_RETURN_IF_ERROR(ReadCacheSize(get, environment.cache_bytes));
   environment.cache_dir = CacheDir(get);
-  environment.compiler_library =
-      get("HETGPU_COMPILER_LIBRARY").value_or("");
+  environment.compiler_library = get("HETGPU_COMPILER_LIBRARY").value_or("");
   return environment;
 }
 

@@ -30,8 +30,7 @@ struct Environment {
 };
 
 // Value of a variable, or nothing when unset.
-using GetVariable =
-    std::function<std::optional<std::string>(const char* name)>;
+using GetVariable = std::function<std::optional<std::string>(const char* name)>;
 
 // INVALID_ENVIRONMENT names the variable, its value and what is allowed. An
 // empty value counts as unset.

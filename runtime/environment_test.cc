@@ -13,12 +13,11 @@ namespace {
 using testing::HasSubstr;
 
 absl::StatusOr<Environment> Read(std::map<std::string, std::string> values) {
-  return ReadEnvironment(
-      [&](const char* name) -> std::optional<std::string> {
-        const auto found = values.find(name);
-        if (found == values.end()) return std::nullopt;
-        return found->second;
-      });
+  return ReadEnvironment([&](const char* name) -> std::optional<std::string> {
+    const auto found = values.find(name);
+    if (found == values.end()) return std::nullopt;
+    return found->second;
+  });
 }
 
 TEST(EnvironmentTest, Defaults) {
@@ -31,8 +30,8 @@ TEST(EnvironmentTest, Defaults) {
 }
 
 TEST(EnvironmentTest, EmptyCountsAsUnset) {
-  const auto environment = Read({{"HETGPU_FP_MODE", ""},
-                                 {"HETGPU_JIT_CACHE_SIZE", ""}});
+  const auto environment =
+      Read({{"HETGPU_FP_MODE", ""}, {"HETGPU_JIT_CACHE_SIZE", ""}});
   ASSERT_TRUE(environment.ok());
   EXPECT_EQ(environment->fp_mode, "native");
 }

@@ -18,7 +18,8 @@ struct ResultRow {
   const char* text;
 };
 
-#define HETGPU_ROW(code, text) {code, #code, text}
+#define HETGPU_ROW(code, text) \
+  { code, #code, text }
 constexpr ResultRow kResults[] = {
     HETGPU_ROW(HETGPU_SUCCESS, "success"),
     HETGPU_ROW(HETGPU_ERROR_INVALID_VALUE, "invalid value"),
@@ -68,8 +69,7 @@ constexpr ResultRow kResults[] = {
     HETGPU_ROW(HETGPU_ERROR_LAUNCH_CANCELLED, "launch was cancelled"),
     HETGPU_ROW(HETGPU_ERROR_LAUNCH_INVALID_INSTRUCTION,
                "kernel executed an invalid instruction"),
-    HETGPU_ROW(HETGPU_ERROR_LAUNCH_OUT_OF_MEMORY,
-               "launch ran out of memory"),
+    HETGPU_ROW(HETGPU_ERROR_LAUNCH_OUT_OF_MEMORY, "launch ran out of memory"),
     HETGPU_ROW(HETGPU_ERROR_LAUNCH_FAILED, "launch failed"),
 };
 #undef HETGPU_ROW
@@ -137,8 +137,7 @@ hetgpuLaunchErrorInfo NoLaunchError() {
 
 absl::Status MakeError(hetgpuResult result, std::string_view detail) {
   absl::Status status(CanonicalCode(result), ToAbsl(detail));
-  status.SetPayload(kPayloadUrl,
-                    absl::Cord(Cat(static_cast<int>(result))));
+  status.SetPayload(kPayloadUrl, absl::Cord(Cat(static_cast<int>(result))));
   return status;
 }
 
@@ -183,19 +182,28 @@ hetgpuResult Report(const absl::Status& status) {
 hetgpuResult ResultOf(LaunchError::Kind kind) {
   using Kind = LaunchError::Kind;
   switch (kind) {
-    case Kind::kNone: return HETGPU_ERROR_LAUNCH_FAILED;
-    case Kind::kIllegalAddress: return HETGPU_ERROR_LAUNCH_ILLEGAL_ADDRESS;
+    case Kind::kNone:
+      return HETGPU_ERROR_LAUNCH_FAILED;
+    case Kind::kIllegalAddress:
+      return HETGPU_ERROR_LAUNCH_ILLEGAL_ADDRESS;
     case Kind::kMisalignedAddress:
       return HETGPU_ERROR_LAUNCH_MISALIGNED_ADDRESS;
-    case Kind::kTrap: return HETGPU_ERROR_LAUNCH_TRAP;
-    case Kind::kAssert: return HETGPU_ERROR_LAUNCH_ASSERT;
-    case Kind::kStackOverflow: return HETGPU_ERROR_LAUNCH_STACK_OVERFLOW;
-    case Kind::kDeadlock: return HETGPU_ERROR_LAUNCH_DEADLOCK;
-    case Kind::kTimeout: return HETGPU_ERROR_LAUNCH_TIMEOUT;
-    case Kind::kCancelled: return HETGPU_ERROR_LAUNCH_CANCELLED;
+    case Kind::kTrap:
+      return HETGPU_ERROR_LAUNCH_TRAP;
+    case Kind::kAssert:
+      return HETGPU_ERROR_LAUNCH_ASSERT;
+    case Kind::kStackOverflow:
+      return HETGPU_ERROR_LAUNCH_STACK_OVERFLOW;
+    case Kind::kDeadlock:
+      return HETGPU_ERROR_LAUNCH_DEADLOCK;
+    case Kind::kTimeout:
+      return HETGPU_ERROR_LAUNCH_TIMEOUT;
+    case Kind::kCancelled:
+      return HETGPU_ERROR_LAUNCH_CANCELLED;
     case Kind::kInvalidInstruction:
       return HETGPU_ERROR_LAUNCH_INVALID_INSTRUCTION;
-    case Kind::kOutOfMemory: return HETGPU_ERROR_LAUNCH_OUT_OF_MEMORY;
+    case Kind::kOutOfMemory:
+      return HETGPU_ERROR_LAUNCH_OUT_OF_MEMORY;
   }
   return HETGPU_ERROR_LAUNCH_FAILED;
 }
@@ -225,8 +233,8 @@ const char* hetgpuGetLastErrorDetail(void) {
 hetgpuResult hetgpuGetLastLaunchError(hetgpuLaunchErrorInfo* info) {
   using namespace hetgpu::runtime;
   const auto& last = last_launch_error;
-  return Report(FillStruct(
-      info, last ? ToApi(*last) : NoLaunchError(), "launch error info"));
+  return Report(FillStruct(info, last ? ToApi(*last) : NoLaunchError(),
+                           "launch error info"));
 }
 
 }  // extern "C"

@@ -122,9 +122,7 @@ void ErrorCodesTest::AddModuleErrors() {
   provoke_[HETGPU_ERROR_OUT_OF_RESOURCES] = [this] {
     return LaunchShaped("shared", kOne, 4096);
   };
-  provoke_[HETGPU_ERROR_INVALID_ARGUMENTS] = [this] {
-    return Launch("store");
-  };
+  provoke_[HETGPU_ERROR_INVALID_ARGUMENTS] = [this] { return Launch("store"); };
 }
 
 void ErrorCodesTest::AddLaunchErrors() {

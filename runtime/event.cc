@@ -54,7 +54,8 @@ absl::Status Event::Query() const {
 absl::StatusOr<uint64_t> Event::TimestampNs(std::string_view which) const {
   const auto current = Current();
   if (!current) {
-    return Error(HETGPU_ERROR_INVALID_VALUE, which, " event was never recorded");
+    return Error(HETGPU_ERROR_INVALID_VALUE, which,
+                 " event was never recorded");
   }
   if (!current->Done()) {
     return Error(HETGPU_ERROR_NOT_READY, which, " event was not reached yet");

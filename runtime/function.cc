@@ -29,8 +29,10 @@ struct AttributeRow {
   uint64_t (*get)(const Function& function);
 };
 
-#define HETGPU_ATTRIBUTE(name, expression) \
-  {name, [](const Function& f) -> uint64_t { return expression; }}
+#define HETGPU_ATTRIBUTE(name, expression)                         \
+  {                                                                \
+    name, [](const Function& f) -> uint64_t { return expression; } \
+  }
 constexpr AttributeRow kAttributes[] = {
     HETGPU_ATTRIBUTE(HETGPU_FUNCTION_PARAM_BYTES, f.info().param_bytes),
     HETGPU_ATTRIBUTE(HETGPU_FUNCTION_STATIC_SHARED_BYTES,
@@ -62,8 +64,8 @@ Function::Function(std::shared_ptr<ModuleState> state, const KernelInfo* info)
 
 absl::StatusOr<hetgpu::Kernel*> Function::Prepare() {
   if (!info_->refusal.ok()) {
-    return Annotate(HETGPU_ERROR_UNSUPPORTED,
-                    Cat("kernel ", info_->name), info_->refusal);
+    return Annotate(HETGPU_ERROR_UNSUPPORTED, Cat("kernel ", info_->name),
+                    info_->refusal);
   }
   std::lock_guard lock(mutex_);
   if (kernel_) return kernel_.get();

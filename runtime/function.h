@@ -26,8 +26,8 @@ class Function {
   // Why the kernel cannot run; "" when it can.
   const std::string& refusal() const { return refusal_; }
 
-  // The kernel on the device, compiled and loaded by the first call. UNSUPPORTED
-  // when refused.
+  // The kernel on the device, compiled and loaded by the first call.
+  // UNSUPPORTED when refused.
   absl::StatusOr<hetgpu::Kernel*> Prepare();
   bool IsPrepared() const;
   uint64_t ImageBytes() const;  // 0 until prepared

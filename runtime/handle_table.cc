@@ -6,12 +6,18 @@ namespace hetgpu::runtime {
 
 std::string_view NameOf(HandleKind kind) {
   switch (kind) {
-    case HandleKind::kDevice: return "device";
-    case HandleKind::kContext: return "context";
-    case HandleKind::kModule: return "module";
-    case HandleKind::kFunction: return "function";
-    case HandleKind::kStream: return "stream";
-    case HandleKind::kEvent: return "event";
+    case HandleKind::kDevice:
+      return "device";
+    case HandleKind::kContext:
+      return "context";
+    case HandleKind::kModule:
+      return "module";
+    case HandleKind::kFunction:
+      return "function";
+    case HandleKind::kStream:
+      return "stream";
+    case HandleKind::kEvent:
+      return "event";
   }
   return "";
 }
@@ -29,9 +35,9 @@ absl::Status BadHandle(HandleKind kind, uint64_t handle) {
   } else if (!found.empty()) {
     reason = Cat("names a ", found);
   }
-  return MakeError(HETGPU_ERROR_INVALID_HANDLE,
-                   absl::StrFormat("%s handle 0x%x %s", wanted, handle,
-                                   reason));
+  return MakeError(
+      HETGPU_ERROR_INVALID_HANDLE,
+      absl::StrFormat("%s handle 0x%x %s", wanted, handle, reason));
 }
 
 }  // namespace hetgpu::runtime

@@ -38,8 +38,7 @@ Jit::Jit(const Environment& environment)
 Digest Jit::KeyOf(const ModuleSource& source, const KernelInfo& kernel,
                   const DeviceInfo& device) const {
   std::string key;
-  AppendField(key, Cat(HETGPU_VERSION, ".", kCacheVersion, ".",
-                                kCompilerAbi));
+  AppendField(key, Cat(HETGPU_VERSION, ".", kCacheVersion, ".", kCompilerAbi));
   AppendField(key, build_id_);
   AppendField(key, ToHex(source.digest));
   AppendField(key, kernel.name);

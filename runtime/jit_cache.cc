@@ -97,16 +97,16 @@ std::vector<Entry> List(const std::string& dir) {
 
 Digest DigestOf(std::string_view bytes) {
   XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));
+  XXH128_canonicalFromHash(&canonical,
+                           XXH3_128bits(bytes.data(), bytes.size()));
   Digest digest;
   std::memcpy(digest.bytes.data(), canonical.digest, digest.bytes.size());
   return digest;
 }
 
 std::string ToHex(const Digest& digest) {
-  return absl::BytesToHexString(
-      absl::string_view(reinterpret_cast<const char*>(digest.bytes.data()),
-                        digest.bytes.size()));
+  return absl::BytesToHexString(absl::string_view(
+      reinterpret_cast<const char*>(digest.bytes.data()), digest.bytes.size()));
 }
 
 JitCache::JitCache(std::string dir, uint64_t max_bytes)

@@ -9,8 +9,8 @@
 // the hash of the payload catches what disks and people do to them. Processes
 // share a folder without locks: the worst that can happen is that two compile
 // the same kernel and one file wins. A folder that other users can write to is
-// not trusted, because its content is executed. Whatever goes wrong here costs a
-// compilation, never a launch.
+// not trusted, because its content is executed. Whatever goes wrong here costs
+// a compilation, never a launch.
 #ifndef HETGPU_RUNTIME_JIT_CACHE_H_
 #define HETGPU_RUNTIME_JIT_CACHE_H_
 

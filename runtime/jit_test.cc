@@ -68,9 +68,8 @@ TEST_F(JitTest, ThreadsShareOneCompilation) {
   const uint64_t compiles = CounterValue(HETGPU_COUNTER_COMPILES);
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {
-    threads.emplace_back([&] {
-      EXPECT_TRUE(jit.Get(source_, Kernel("slow"), device_).ok());
-    });
+    threads.emplace_back(
+        [&] { EXPECT_TRUE(jit.Get(source_, Kernel("slow"), device_).ok()); });
   }
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(CounterValue(HETGPU_COUNTER_COMPILES), compiles + 1);
@@ -86,7 +85,8 @@ TEST_F(JitTest, FailureIsNotRemembered) {
 }
 
 TEST_F(JitTest, KeyDependsOnEverythingThatShapesTheImage) {
-  const Digest base = Jit(environment_).KeyOf(source_, Kernel("store"), device_);
+  const Digest base =
+      Jit(environment_).KeyOf(source_, Kernel("store"), device_);
   EXPECT_EQ(base, Jit(environment_).KeyOf(source_, Kernel("store"), device_));
   EXPECT_NE(base, Jit(environment_).KeyOf(source_, Kernel("slow"), device_));
   const auto key_with = [&](auto&& change) {
@@ -102,8 +102,8 @@ TEST_F(JitTest, KeyDependsOnEverythingThatShapesTheImage) {
   EXPECT_NE(base, key_with([](E& e, S&, D&) { e.fp_mode = "strict"; }));
   EXPECT_NE(base, key_with([](E& e, S&, D&) { e.cpu_mode = "fiber"; }));
   EXPECT_NE(base, key_with([](E& e, S&, D&) {
-    e.compiler_library = HETGPU_OLD_COMPILER;
-  }));
+              e.compiler_library = HETGPU_OLD_COMPILER;
+            }));
   EXPECT_NE(base, key_with([](E&, S& s, D&) { s.digest = DigestOf("u"); }));
   EXPECT_NE(base, key_with([](E&, S&, D& d) { d.backend = "other"; }));
   EXPECT_NE(base, key_with([](E&, S&, D& d) { d.target = "u"; }));

@@ -32,12 +32,12 @@ absl::Status CheckExtent(const KernelInfo& kernel, std::string_view what,
                          const Dim3& dim, const Dim3& limit) {
   if (dim.x == 0 || dim.y == 0 || dim.z == 0) {
     return Bad(kernel, Cat(what, " ", Text(dim),
-                                    " has a zero, expected at least 1 in each "
-                                    "dimension"));
+                           " has a zero, expected at least 1 in each "
+                           "dimension"));
   }
   if (dim.x > limit.x || dim.y > limit.y || dim.z > limit.z) {
-    return Bad(kernel, Cat(what, " ", Text(dim),
-                                    " exceeds the device's ", Text(limit)));
+    return Bad(kernel, Cat(what, " ", Text(dim), " exceeds the device's ",
+                           Text(limit)));
   }
   return absl::OkStatus();
 }
@@ -47,23 +47,21 @@ absl::Status CheckBlock(const KernelInfo& kernel, const DeviceInfo& device,
   const uint64_t threads = Volume(block);
   if (threads > device.max_threads_per_block) {
     return Bad(kernel, Cat("block ", Text(block), " has ", threads,
-                                    " threads, the device allows ",
-                                    device.max_threads_per_block));
+                           " threads, the device allows ",
+                           device.max_threads_per_block));
   }
   const uint32_t* required = kernel.required_threads;
   if (required[0] != 0 &&
       (block.x != required[0] || block.y != std::max(required[1], 1u) ||
        block.z != std::max(required[2], 1u))) {
-    return Bad(kernel, Cat("block ", Text(block),
-                                    " differs from its .reqntid ",
-                                    Text(required)));
+    return Bad(kernel, Cat("block ", Text(block), " differs from its .reqntid ",
+                           Text(required)));
   }
   const uint32_t* max = kernel.max_threads;
   if (max[0] != 0 && threads > uint64_t{max[0]} * std::max(max[1], 1u) *
                                    std::max(max[2], 1u)) {
     return Bad(kernel, Cat("block ", Text(block), " has ", threads,
-                                    " threads, more than its .maxntid ",
-                                    Text(max)));
+                           " threads, more than its .maxntid ", Text(max)));
   }
   return absl::OkStatus();
 }

@@ -14,17 +14,16 @@ constexpr size_t kMaxFreedRanges = 4096;
 std::string Hex(uint64_t address) { return absl::StrFormat("0x%x", address); }
 
 std::string Text(const Allocation& allocation) {
-  return absl::StrFormat("%s [0x%x, 0x%x) of %d bytes",
-                         allocation.is_module_data ? "module data"
-                                                   : "allocation",
-                         allocation.base, allocation.base + allocation.size,
-                         allocation.size);
+  return absl::StrFormat(
+      "%s [0x%x, 0x%x) of %d bytes",
+      allocation.is_module_data ? "module data" : "allocation", allocation.base,
+      allocation.base + allocation.size, allocation.size);
 }
 
 }  // namespace
 
-AllocationTable::Map::const_iterator AllocationTable::Holder(
-    const Map& map, uint64_t address) {
+AllocationTable::Map::const_iterator AllocationTable::Holder(const Map& map,
+                                                             uint64_t address) {
   auto next = map.upper_bound(address);
   if (next == map.begin()) return map.end();
   auto holder = std::prev(next);

@@ -26,8 +26,7 @@ std::string Names(const Items& items) {
 
 }  // namespace
 
-absl::StatusOr<std::string> InitialData(const ModuleInfo& info,
-                                        uint64_t base) {
+absl::StatusOr<std::string> InitialData(const ModuleInfo& info, uint64_t base) {
   std::string data = info.data_init;
   data.resize(info.data_size);
   for (const Relocation& relocation : info.relocations) {
@@ -80,10 +79,10 @@ absl::Status ModuleState::AllocateData() {
   }
   auto address = context_->backend().Allocate(info().data_size + slack);
   if (!address.ok()) {
-    return Annotate(ResultOf(address.status()),
-                    Cat(info().name, ": module data of ",
-                                 info().data_size, " bytes"),
-                    address.status());
+    return Annotate(
+        ResultOf(address.status()),
+        Cat(info().name, ": module data of ", info().data_size, " bytes"),
+        address.status());
   }
   allocation_ = *address;
   data_ = (allocation_ + align - 1) / align * align;

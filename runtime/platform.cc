@@ -98,12 +98,12 @@ absl::StatusOr<std::shared_ptr<Device>> Platform::FindDevice(
                    backend.name, " has ", backend.devices.size(),
                    " device(s), numbered from 0");
     }
-    return Error(HETGPU_ERROR_NO_DEVICE, "device \"", name, "\": ",
-                 backend.reason);
+    return Error(HETGPU_ERROR_NO_DEVICE, "device \"", name,
+                 "\": ", backend.reason);
   }
-  return Error(HETGPU_ERROR_NO_DEVICE, "device \"", name,
-               "\": no such backend, expected one of: ",
-               absl::StrJoin(known, ", "));
+  return Error(
+      HETGPU_ERROR_NO_DEVICE, "device \"", name,
+      "\": no such backend, expected one of: ", absl::StrJoin(known, ", "));
 }
 
 }  // namespace hetgpu::runtime

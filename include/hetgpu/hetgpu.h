@@ -12,17 +12,18 @@
  *   Ownership  whoever creates destroys. Destroying a context destroys all that
  *              was created from it. Devices and functions are borrowed: never
  *              destroyed by the caller.
- *   Strings    returned `const char*` are UTF-8, never null, and live as long as
- *              the object they were asked of, unless a comment says otherwise.
+ *   Strings    returned `const char*` are UTF-8, never null, and live as long
+ *              as the object they were asked of, unless a comment says
+ *              otherwise.
  *   Units      bytes, milliseconds (double), kilohertz; names carry the unit
  *              where it could be doubted.
- *   Threads    every function may be called from any thread at any time. Work on
- *              one stream runs in the order enqueued; streams are unordered
+ *   Threads    every function may be called from any thread at any time. Work
+ *              on one stream runs in the order enqueued; streams are unordered
  *              among each other unless events say so.
  *   Start      nothing need be called first; the first call initialises.
  *   Structs    those with a `struct_size` field: the caller sets it to
- *              sizeof(the struct); fields past it are not touched, so that newer
- *              libraries serve older programs.
+ *              sizeof(the struct); fields past it are not touched, so that
+ *              newer libraries serve older programs.
  */
 #ifndef HETGPU_HETGPU_H_
 #define HETGPU_HETGPU_H_
@@ -171,7 +172,7 @@ typedef struct hetgpuDeviceProperties {
   size_t struct_size;            /* in: sizeof(hetgpuDeviceProperties) */
   const char* name;              /* as the vendor calls it */
   const char* backend;           /* "cpu" */
-  const char* target;            /* what code is made for; text of the backend */
+  const char* target;            /* what code is made for, in its words */
   uint32_t ordinal;              /* among all devices */
   uint32_t backend_ordinal;      /* among those of its backend: cpu:0 */
   uint64_t total_memory;         /* bytes */
@@ -352,10 +353,10 @@ HETGPU_API hetgpuResult hetgpuMemGetInfo(hetgpuContext context,
 /* ---------------------------------------------------------------- modules */
 
 /* Reads PTX text (need not be terminated) or a `.hetir` container; which one is
- * seen from the bytes. `name` (null = "<memory>") appears in messages. The bytes
- * are copied. Module data is allocated and initialised; kernels compile when
- * first launched or prepared. Kernels that use something unsupported are refused
- * one by one: the others run. */
+ * seen from the bytes. `name` (null = "<memory>") appears in messages. The
+ * bytes are copied. Module data is allocated and initialised; kernels compile
+ * when first launched or prepared. Kernels that use something unsupported are
+ * refused one by one: the others run. */
 HETGPU_API hetgpuResult hetgpuModuleLoadData(hetgpuContext context,
                                              const void* data, size_t size,
                                              const char* name,
@@ -460,7 +461,7 @@ typedef enum hetgpuFunctionAttribute {
   HETGPU_FUNCTION_REQUIRED_BLOCK_Z = 8,
   HETGPU_FUNCTION_SOURCE_LINE = 9,          /* of the definition, 0 = unknown */
   HETGPU_FUNCTION_IS_PREPARED = 10,         /* 1: compiled and loaded */
-  HETGPU_FUNCTION_IMAGE_BYTES = 11          /* of machine code; 0 = not prepared */
+  HETGPU_FUNCTION_IMAGE_BYTES = 11          /* machine code; 0 = not prepared */
 } hetgpuFunctionAttribute;
 
 HETGPU_API hetgpuResult

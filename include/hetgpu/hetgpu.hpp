@@ -55,8 +55,8 @@ class [[nodiscard]] Status {
   hetgpuResult code() const { return result_; }
   const std::string& detail() const { return detail_; }
   std::string ToString() const {
-    return ok() ? "success" : std::string(hetgpuResultName(result_)) + ": " +
-                                  detail_;
+    return ok() ? "success"
+                : std::string(hetgpuResultName(result_)) + ": " + detail_;
   }
 
   // Prints a failure to stderr and exits with status 1.
@@ -220,7 +220,9 @@ class Event {
   Status Record(hetgpuStream stream = nullptr) const {
     return Status(hetgpuEventRecord(handle(), stream));
   }
-  Status Synchronize() const { return Status(hetgpuEventSynchronize(handle())); }
+  Status Synchronize() const {
+    return Status(hetgpuEventSynchronize(handle()));
+  }
   Status Query() const { return Status(hetgpuEventQuery(handle())); }
   // Milliseconds from this event to `end`.
   Result<double> ElapsedMs(const Event& end) const {
@@ -337,8 +339,7 @@ class Buffer {
                   sizeof(T) == 8);
     uint64_t pattern = 0;
     std::memcpy(&pattern, &value, sizeof(T));
-    return Status(
-        hetgpuMemFill(context_, address_, pattern, sizeof(T), size_));
+    return Status(hetgpuMemFill(context_, address_, pattern, sizeof(T), size_));
   }
 
  private:
@@ -383,8 +384,8 @@ class Function {
   }
   Result<std::string> Explain() const {
     const char* text = "";
-    const hetgpuResult result = hetgpuFunctionGetText(
-        handle_, HETGPU_FUNCTION_TEXT_EXPLANATION, &text);
+    const hetgpuResult result =
+        hetgpuFunctionGetText(handle_, HETGPU_FUNCTION_TEXT_EXPLANATION, &text);
     return detail::Wrap<std::string>(result, text);
   }
 

@@ -106,8 +106,8 @@ void DeviceTest::SetUp() {
   if (const auto reason = ReasonToSkip(GetParam())) GTEST_SKIP() << *reason;
   ASSERT_SUCCESS(hetgpuDeviceGetByName(GetParam().c_str(), &device_));
   ASSERT_SUCCESS(hetgpuContextCreate(device_, 0, &context_));
-  ASSERT_SUCCESS(hetgpuContextSetLimit(
-      context_, HETGPU_LIMIT_LAUNCH_TIMEOUT_MS, kTimeoutMs));
+  ASSERT_SUCCESS(hetgpuContextSetLimit(context_, HETGPU_LIMIT_LAUNCH_TIMEOUT_MS,
+                                       kTimeoutMs));
 }
 
 void DeviceTest::TearDown() {
@@ -123,8 +123,7 @@ hetgpuModule DeviceTest::Module(const std::string& file) {
   return module;
 }
 
-hetgpuFunction DeviceTest::Function(const std::string& file,
-                                    const char* name) {
+hetgpuFunction DeviceTest::Function(const std::string& file, const char* name) {
   hetgpuFunction function = nullptr;
   EXPECT_SUCCESS(hetgpuModuleGetFunction(Module(file), name, &function));
   return function;
@@ -169,8 +168,8 @@ uint64_t DeviceTest::Property(hetgpuDeviceProperty property) {
 
 void DeviceTest::ExpectUsable() {
   const hetgpuDevicePtr total = Zeroes(1);
-  EXPECT_SUCCESS(Run(Function("basic", "count"), {{3, 1, 1}, {33, 1, 1}},
-                     total));
+  EXPECT_SUCCESS(
+      Run(Function("basic", "count"), {{3, 1, 1}, {33, 1, 1}}, total));
   EXPECT_EQ(Download<uint32_t>(total, 1)[0], 99u);
 }
 

@@ -1,6 +1,6 @@
 // The conformance suite: the C API on every device present, or on the one that
-// HETGPU_TEST_DEVICE names. A backend that cannot do something lists the test in
-// exclusions/<backend>.txt with a reason; exclusions_test.cc fails when an
+// HETGPU_TEST_DEVICE names. A backend that cannot do something lists the test
+// in exclusions/<backend>.txt with a reason; exclusions_test.cc fails when an
 // excluded test passes.
 #ifndef HETGPU_TESTS_CONFORMANCE_CONFORMANCE_H_
 #define HETGPU_TESTS_CONFORMANCE_CONFORMANCE_H_
@@ -20,7 +20,7 @@ namespace hetgpu::conformance {
 std::vector<std::string> TestDevices();
 
 struct Exclusion {
-  std::string test;               // "Suite.Test"
+  std::string test;                // "Suite.Test"
   std::vector<std::string> modes;  // of HETGPU_CPU_MODE; empty = all
   std::string reason;
 };
@@ -75,15 +75,14 @@ class DeviceTest : public testing::TestWithParam<std::string> {
   std::map<std::string, hetgpuModule> modules_;
 };
 
-#define HETGPU_CONFORMANCE(Suite)                                  \
-  GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Suite);            \
-  INSTANTIATE_TEST_SUITE_P(                                        \
-      All, Suite, testing::ValuesIn(TestDevices()),                \
-      [](const auto& info) {                                       \
-        std::string name = info.param;                             \
-        for (char& c : name) c = c == ':' ? '_' : c;               \
-        return name;                                               \
-      })
+#define HETGPU_CONFORMANCE(Suite)                                         \
+  GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Suite);                   \
+  INSTANTIATE_TEST_SUITE_P(All, Suite, testing::ValuesIn(TestDevices()),  \
+                           [](const auto& info) {                         \
+                             std::string name = info.param;               \
+                             for (char& c : name) c = c == ':' ? '_' : c; \
+                             return name;                                 \
+                           })
 
 #define EXPECT_RESULT(expected, expression)                             \
   do {                                                                  \

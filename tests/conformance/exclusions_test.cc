@@ -50,7 +50,9 @@ TEST(ExclusionsTest, NoneIsStale) {
   }
 }
 
-TEST(ExclusionsTest, SomeDeviceIsTested) { EXPECT_FALSE(TestDevices().empty()); }
+TEST(ExclusionsTest, SomeDeviceIsTested) {
+  EXPECT_FALSE(TestDevices().empty());
+}
 
 }  // namespace
 }  // namespace hetgpu::conformance

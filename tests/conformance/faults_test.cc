@@ -33,9 +33,9 @@ class FaultsSuite : public DeviceTest {
 void FaultsSuite::ExpectThread(uint32_t who) {
   const hetgpuLaunchErrorInfo info = LastLaunchError();
   EXPECT_EQ(info.has_thread, 1u);
-  const bool warp = std::string(info.text).find("in the warp that starts with "
-                                                "this thread") !=
-                    std::string::npos;
+  const bool warp = std::string(info.text).find(
+                        "in the warp that starts with "
+                        "this thread") != std::string::npos;
   EXPECT_EQ(info.thread.x, warp ? who / 32 * 32 : who) << info.text;
 }
 
@@ -100,24 +100,23 @@ TEST_P(FaultsSuite, MisalignedWrite) {
 }
 
 TEST_P(FaultsSuite, Trap) {
-  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_TRAP,
-                Run(Function("faults", "trap_if"), {{1, 1, 1}, {64, 1, 1}},
-                    41u));
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_TRAP, Run(Function("faults", "trap_if"),
+                                              {{1, 1, 1}, {64, 1, 1}}, 41u));
   const hetgpuLaunchErrorInfo info = LastLaunchError();
   EXPECT_STREQ(info.kernel, "trap_if");
   EXPECT_EQ(info.thread.x, 41u);
   EXPECT_GT(info.line, 158u);
   EXPECT_LT(info.line, 180u);
-  EXPECT_SUCCESS(Run(Function("faults", "trap_if"), {{1, 1, 1}, {64, 1, 1}},
-                     64u));
+  EXPECT_SUCCESS(
+      Run(Function("faults", "trap_if"), {{1, 1, 1}, {64, 1, 1}}, 64u));
 }
 
 TEST_P(FaultsSuite, Assert) {
-  EXPECT_SUCCESS(Run(Function("faults", "assert_below"),
-                     {{1, 1, 1}, {32, 1, 1}}, 32u));
-  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_ASSERT,
-                Run(Function("faults", "assert_below"),
-                    {{1, 1, 1}, {32, 1, 1}}, 31u));
+  EXPECT_SUCCESS(
+      Run(Function("faults", "assert_below"), {{1, 1, 1}, {32, 1, 1}}, 32u));
+  EXPECT_RESULT(
+      HETGPU_ERROR_LAUNCH_ASSERT,
+      Run(Function("faults", "assert_below"), {{1, 1, 1}, {32, 1, 1}}, 31u));
   ExpectThread(31);
   EXPECT_THAT(LastLaunchError().text, HasSubstr("threadIdx.x < limit"));
   EXPECT_THAT(LastLaunchError().text, HasSubstr("faults.cu"));
@@ -139,12 +138,12 @@ TEST_P(FaultsSuite, InfiniteKernelTimesOut) {
   ASSERT_SUCCESS(
       hetgpuContextSetLimit(context_, HETGPU_LIMIT_LAUNCH_TIMEOUT_MS, 200));
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_TIMEOUT,
-                Run(Function("faults", "forever"), {{4, 1, 1}, {64, 1, 1}},
-                    Zeroes(1)));
-  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_TIMEOUT,
-                Run(Function("faults", "forever_alone"),
-                    {{4, 1, 1}, {64, 1, 1}}));
+  EXPECT_RESULT(
+      HETGPU_ERROR_LAUNCH_TIMEOUT,
+      Run(Function("faults", "forever"), {{4, 1, 1}, {64, 1, 1}}, Zeroes(1)));
+  EXPECT_RESULT(
+      HETGPU_ERROR_LAUNCH_TIMEOUT,
+      Run(Function("faults", "forever_alone"), {{4, 1, 1}, {64, 1, 1}}));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
   EXPECT_STREQ(LastLaunchError().kernel, "forever_alone");
   ExpectUsable();
@@ -159,8 +158,7 @@ TEST_P(FaultsSuite, InfiniteKernelIsCancelled) {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_RESULT(HETGPU_ERROR_NOT_READY, hetgpuStreamQuery(stream));
   ASSERT_SUCCESS(hetgpuStreamCancel(stream));
-  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_CANCELLED,
-                hetgpuStreamSynchronize(stream));
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_CANCELLED, hetgpuStreamSynchronize(stream));
   EXPECT_EQ(Download<uint32_t>(a, 1)[0], 0u);
   ExpectUsable();
 }

@@ -38,11 +38,22 @@ void LaunchSuite::CheckIdentity(hetgpuDim3 grid, hetgpuDim3 block) {
   const auto words = Download<uint32_t>(out, size_t{blocks} * threads * 16);
   for (uint32_t i = 0; i < blocks * threads; ++i) {
     const uint32_t b = i / threads, t = i % threads;
-    const uint32_t expected[16] = {
-        b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y,
-        t % block.x, t / block.x % block.y, t / block.x / block.y,
-        grid.x, grid.y, grid.z, block.x, block.y, block.z,
-        t % 32, 32, t, 0xcafe};
+    const uint32_t expected[16] = {b % grid.x,
+                                   b / grid.x % grid.y,
+                                   b / grid.x / grid.y,
+                                   t % block.x,
+                                   t / block.x % block.y,
+                                   t / block.x / block.y,
+                                   grid.x,
+                                   grid.y,
+                                   grid.z,
+                                   block.x,
+                                   block.y,
+                                   block.z,
+                                   t % 32,
+                                   32,
+                                   t,
+                                   0xcafe};
     ASSERT_TRUE(std::equal(expected, expected + 16, &words[i * 16]))
         << "block " << b << " thread " << t;
   }
@@ -67,10 +78,10 @@ TEST_P(LaunchSuite, ParametersOfEachKind) {
   ASSERT_SUCCESS(Run(Function("basic", "parameters"), {}, out, uint8_t{250},
                      int16_t{-3}, uint32_t{4000000000u}, 1.25f, -0.5, mixed));
   EXPECT_THAT(Download<uint64_t>(out, 8),
-              testing::ElementsAre(
-                  250u, static_cast<uint64_t>(-3), 4000000000u,
-                  std::bit_cast<uint32_t>(1.25f), std::bit_cast<uint64_t>(-0.5),
-                  200u, std::bit_cast<uint64_t>(2.5), 9008007u));
+              testing::ElementsAre(250u, static_cast<uint64_t>(-3), 4000000000u,
+                                   std::bit_cast<uint32_t>(1.25f),
+                                   std::bit_cast<uint64_t>(-0.5), 200u,
+                                   std::bit_cast<uint64_t>(2.5), 9008007u));
 }
 
 TEST_P(LaunchSuite, ArgumentsAreReadBeforeTheCallReturns) {
@@ -90,10 +101,10 @@ TEST_P(LaunchSuite, ParameterBlock) {
                                           {3, 1, 1}, 0, nullptr, &total, 8));
   EXPECT_EQ(Download<uint32_t>(total, 1)[0], 6u);
   for (size_t bytes : {0, 7, 9}) {
-    EXPECT_RESULT(HETGPU_ERROR_INVALID_ARGUMENTS,
-                  hetgpuLaunchKernelPacked(Function("basic", "count"),
-                                           {1, 1, 1}, {1, 1, 1}, 0, nullptr,
-                                           &total, bytes));
+    EXPECT_RESULT(
+        HETGPU_ERROR_INVALID_ARGUMENTS,
+        hetgpuLaunchKernelPacked(Function("basic", "count"), {1, 1, 1},
+                                 {1, 1, 1}, 0, nullptr, &total, bytes));
   }
   EXPECT_RESULT(HETGPU_ERROR_INVALID_ARGUMENTS,
                 hetgpuLaunchKernel(Function("basic", "count"), {1, 1, 1},
@@ -132,18 +143,18 @@ TEST_P(LaunchSuite, DynamicSharedMemoryUpToTheLimit) {
 
 TEST_P(LaunchSuite, ShapesOutsideTheLimits) {
   const hetgpuFunction nothing = Function("basic", "nothing");
-  const Shape bad[] = {{{0, 1, 1}, {1, 1, 1}},     {{1, 0, 1}, {1, 1, 1}},
-                       {{1, 1, 0}, {1, 1, 1}},     {{1, 1, 1}, {0, 1, 1}},
-                       {{1, 1, 1}, {1, 0, 1}},     {{1, 1, 1}, {1, 1, 0}},
-                       {{1, 1, 1}, {1025, 1, 1}},  {{1, 1, 1}, {32, 33, 1}},
-                       {{1, 1, 1}, {1, 1, 65}},    {{1, 65536, 1}, {1, 1, 1}},
-                       {{1, 1, 65536}, {1, 1, 1}}, {{1u << 31, 1, 1}, {1, 1, 1}}};
+  const Shape bad[] = {
+      {{0, 1, 1}, {1, 1, 1}},     {{1, 0, 1}, {1, 1, 1}},
+      {{1, 1, 0}, {1, 1, 1}},     {{1, 1, 1}, {0, 1, 1}},
+      {{1, 1, 1}, {1, 0, 1}},     {{1, 1, 1}, {1, 1, 0}},
+      {{1, 1, 1}, {1025, 1, 1}},  {{1, 1, 1}, {32, 33, 1}},
+      {{1, 1, 1}, {1, 1, 65}},    {{1, 65536, 1}, {1, 1, 1}},
+      {{1, 1, 65536}, {1, 1, 1}}, {{1u << 31, 1, 1}, {1, 1, 1}}};
   for (const Shape& shape : bad) {
     EXPECT_RESULT(HETGPU_ERROR_INVALID_CONFIGURATION, Run(nothing, shape));
   }
-  EXPECT_RESULT(
-      HETGPU_ERROR_INVALID_CONFIGURATION,
-      Run(Function("basic", "at_most_64"), {{1, 1, 1}, {65, 1, 1}}));
+  EXPECT_RESULT(HETGPU_ERROR_INVALID_CONFIGURATION,
+                Run(Function("basic", "at_most_64"), {{1, 1, 1}, {65, 1, 1}}));
   EXPECT_THAT(hetgpuGetLastErrorDetail(), HasSubstr(".maxntid"));
   EXPECT_SUCCESS(Run(nothing, {{1, 1, 1}, {1, 1, 64}}));
   ExpectUsable();
@@ -151,11 +162,11 @@ TEST_P(LaunchSuite, ShapesOutsideTheLimits) {
 
 TEST_P(LaunchSuite, ManyBlocks) {
   const hetgpuDevicePtr total = Zeroes(1);
-  ASSERT_SUCCESS(Run(Function("basic", "count"), {{1 << 20, 1, 1}, {1, 1, 1}},
-                     total));
+  ASSERT_SUCCESS(
+      Run(Function("basic", "count"), {{1 << 20, 1, 1}, {1, 1, 1}}, total));
   EXPECT_EQ(Download<uint32_t>(total, 1)[0], 1u << 20);
-  ASSERT_SUCCESS(Run(Function("basic", "count"), {{1, 300, 301}, {2, 1, 1}},
-                     total));
+  ASSERT_SUCCESS(
+      Run(Function("basic", "count"), {{1, 300, 301}, {2, 1, 1}}, total));
   EXPECT_EQ(Download<uint32_t>(total, 1)[0], (1u << 20) + 2 * 300 * 301);
 }
 

@@ -98,11 +98,11 @@ TEST_P(MemorySuite, WrongUsesAreNamed) {
 TEST_P(MemorySuite, AdviceChangesNothing) {
   const hetgpuDevicePtr total = Zeroes(1);
   for (int advice = 0; advice <= HETGPU_MEM_ADVICE_PREFER_HOST; ++advice) {
-    ASSERT_SUCCESS(hetgpuMemAdvise(context_, total,
-                                   static_cast<hetgpuMemAdvice>(advice)));
+    ASSERT_SUCCESS(
+        hetgpuMemAdvise(context_, total, static_cast<hetgpuMemAdvice>(advice)));
   }
-  ASSERT_SUCCESS(Run(Function("basic", "count"), {{2, 1, 1}, {2, 1, 1}},
-                     total));
+  ASSERT_SUCCESS(
+      Run(Function("basic", "count"), {{2, 1, 1}, {2, 1, 1}}, total));
   EXPECT_EQ(Download<uint32_t>(total, 1)[0], 4u);
 }
 

@@ -22,8 +22,7 @@ class ModuleSuite : public DeviceTest {
   }
 };
 
-constexpr char kHeader[] =
-    ".version 9.0\n.target sm_80\n.address_size 64\n";
+constexpr char kHeader[] = ".version 9.0\n.target sm_80\n.address_size 64\n";
 
 TEST_P(ModuleSuite, DescribesKernels) {
   uint32_t count = 0;
@@ -110,8 +109,8 @@ TEST_P(ModuleSuite, PreparedFunctionsExplainThemselves) {
   EXPECT_EQ(Attribute(function, HETGPU_FUNCTION_IS_PREPARED), 1u);
   EXPECT_GT(Attribute(function, HETGPU_FUNCTION_IMAGE_BYTES), 0u);
   const char* text = nullptr;
-  ASSERT_SUCCESS(hetgpuFunctionGetText(
-      function, HETGPU_FUNCTION_TEXT_EXPLANATION, &text));
+  ASSERT_SUCCESS(
+      hetgpuFunctionGetText(function, HETGPU_FUNCTION_TEXT_EXPLANATION, &text));
   EXPECT_STRNE(text, "");
 }
 
@@ -137,10 +136,13 @@ TEST_P(ModuleSuite, RefusedKernelLeavesTheOthers) {
 }
 
 TEST_P(ModuleSuite, BadSourcesAreRefusedInOneLine) {
-  const std::string whole = std::string(kHeader) + ".visible .entry k() { ret; }";
+  const std::string whole =
+      std::string(kHeader) + ".visible .entry k() { ret; }";
   const std::string bad[] = {
       "binary \x01\x02\xff garbage",
-      std::string("\x7f" "ELF\0\0\0\0", 8),
+      std::string("\x7f"
+                  "ELF\0\0\0\0",
+                  8),
       std::string(64, '\0'),
       ".version 9.0\n.target sm_80\n.address_size 32\n",
       ".version 99.0\n.target sm_80\n.address_size 64\n",

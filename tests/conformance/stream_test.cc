@@ -13,8 +13,7 @@ class StreamSuite : public DeviceTest {
   // A kernel that runs until Release().
   void Block(hetgpuStream stream) {
     flag_ = Zeroes(1);
-    ASSERT_SUCCESS(
-        Launch(Function("faults", "forever"), {}, stream, flag_));
+    ASSERT_SUCCESS(Launch(Function("faults", "forever"), {}, stream, flag_));
   }
   // From another stream, so that it does not queue behind the kernel.
   void Release() {
@@ -32,11 +31,11 @@ TEST_P(StreamSuite, WorkRunsInOrder) {
   const hetgpuDevicePtr a = Alloc(4);
   uint32_t first = 0, second = 0;
   ASSERT_SUCCESS(hetgpuMemFillAsync(a, 5, 4, 1, stream));
-  ASSERT_SUCCESS(Launch(Function("basic", "count"), {{1, 1, 1}, {10, 1, 1}},
-                        stream, a));
+  ASSERT_SUCCESS(
+      Launch(Function("basic", "count"), {{1, 1, 1}, {10, 1, 1}}, stream, a));
   ASSERT_SUCCESS(hetgpuMemCopyDtoHAsync(&first, a, 4, stream));
-  ASSERT_SUCCESS(Launch(Function("basic", "count"), {{2, 1, 1}, {10, 1, 1}},
-                        stream, a));
+  ASSERT_SUCCESS(
+      Launch(Function("basic", "count"), {{2, 1, 1}, {10, 1, 1}}, stream, a));
   ASSERT_SUCCESS(hetgpuMemCopyDtoHAsync(&second, a, 4, stream));
   ASSERT_SUCCESS(hetgpuStreamSynchronize(stream));
   EXPECT_EQ(first, 15u);
@@ -89,8 +88,8 @@ TEST_P(StreamSuite, HostFunctionsRunBetweenTheirNeighbours) {
     std::atomic<uint32_t> seen = 0;
   } state;
   const hetgpuDevicePtr a = Zeroes(1);
-  ASSERT_SUCCESS(Launch(Function("basic", "count"), {{1, 1, 1}, {7, 1, 1}},
-                        stream, a));
+  ASSERT_SUCCESS(
+      Launch(Function("basic", "count"), {{1, 1, 1}, {7, 1, 1}}, stream, a));
   ASSERT_SUCCESS(hetgpuMemCopyDtoHAsync(&state.copied, a, 4, stream));
   ASSERT_SUCCESS(hetgpuStreamHostFunction(
       stream,

@@ -46,9 +46,7 @@ TEST_P(ThreadsSuite, FirstLaunchFromManyThreadsCompilesOnce) {
   ASSERT_SUCCESS(hetgpuModuleGetFunction(module, "k", &function));
   uint64_t before = 0, after = 0;
   ASSERT_SUCCESS(hetgpuGetCounter(HETGPU_COUNTER_COMPILES, &before));
-  Parallel(8, [&](int) {
-    ASSERT_SUCCESS(Launch(function, {}, nullptr));
-  });
+  Parallel(8, [&](int) { ASSERT_SUCCESS(Launch(function, {}, nullptr)); });
   ASSERT_SUCCESS(hetgpuContextSynchronize(context_));
   ASSERT_SUCCESS(hetgpuGetCounter(HETGPU_COUNTER_COMPILES, &after));
   EXPECT_EQ(after, before + 1);

@@ -27,14 +27,19 @@ class Runner {
       : session_(session), memory_(memory), progress_(progress) {}
 
   // Finds every kernel, buffer and argument that the steps name, so that a
-  // long run does not fail on a misspelt word at its end.
+  // long run does not fail on a misspelt word at its end. Loops are gone
+  // through with all their values until many steps have been looked at; what
+  // remains is found when it runs.
   absl::Status Validate(const Steps& steps);
 
   // Enqueues all steps and waits for the last. Cancelled when interrupted.
   absl::Status Run(const Steps& steps);
 
   const Work& work() const { return work_; }
-  void ResetWork() { work_ = {}; }
+  void ResetWork() {
+    earlier_launches_ += work_.launches;
+    work_ = {};
+  }
 
   // Kernels seen by Validate, in order of their names.
   const std::set<std::string>& kernels() const { return kernel_names_; }
@@ -68,8 +73,10 @@ class Runner {
   Progress* progress_;
   Work work_;
   std::set<std::string> kernel_names_;
-  uint64_t queued_ = 0;  // launches since the last synchronisation
-  uint64_t batch_ = 1;   // how many to queue before the next
+  uint64_t validated_ = 0;         // steps
+  uint64_t earlier_launches_ = 0;  // before the last ResetWork
+  uint64_t queued_ = 0;            // commands since the last synchronisation
+  uint64_t batch_ = 1;             // how many to queue before the next
 };
 
 // Launches that the steps make when no loop ends early; 0 when that number is

@@ -16,10 +16,11 @@ import tempfile
 
 import runfile
 from generator import (atomics, compares, control, converts, floats, ints,
-                       kernel, matrix, memory, moves, transfers, warps)
+                       kernel, matrix, memory, moves, programs,
+                       transfers, warps)
 
 FAMILIES = (ints, floats, compares, converts, moves, memory, atomics, warps,
-            control, transfers, matrix)
+            control, transfers, matrix, programs)
 
 
 def build():

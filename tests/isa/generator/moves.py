@@ -171,8 +171,6 @@ def _isspacep(suite):
     spaces = list(SPACE_SETUP)
     for asked in spaces:
         for space, (decl, setup) in SPACE_SETUP.items():
-            if space not in (asked, "global", "shared"):
-                continue
             body = PROLOGUE + decl + f"""
 .reg .b64 %q, %g;
 .reg .pred %d;

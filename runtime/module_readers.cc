@@ -4,12 +4,10 @@
 
 #include "frontend/ptx/parser.h"
 #include "frontend/ptx/sema.h"
-#include "runtime/text.h"
+#include "hetir/container/container.h"
 
 namespace hetgpu::runtime {
 namespace {
-
-constexpr std::string_view kContainerMagic("HETIR\0", 6);
 
 ModuleReader& Override() {
   static ModuleReader* const reader = new ModuleReader;
@@ -21,9 +19,10 @@ ModuleReader& Override() {
 absl::StatusOr<ModuleInfo> ReadModuleInfo(std::string_view bytes,
                                           std::string_view name) {
   if (Override()) return Override()(bytes, name);
-  if (bytes.substr(0, kContainerMagic.size()) == kContainerMagic) {
-    return absl::UnimplementedError(
-        Cat(name, ": hetIR containers are not in this build"));
+  if (IsContainer(bytes)) {
+    auto container = ReadContainer(bytes, name);
+    if (!container.ok()) return container.status();
+    return std::move(container->info);
   }
   auto module = ptx::Parse(bytes, name);
   if (!module.ok()) return module.status();

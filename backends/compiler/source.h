@@ -9,8 +9,9 @@
 
 namespace hetgpu {
 
-// PTX text, or hetIR as text or bytecode (told by its first bytes). The result
-// holds request.kernel and what it reaches. Errors carry the place.
+// PTX text, a `.hetir` container, or hetIR as text or bytecode, told by the
+// content. The result holds request.kernel and what it reaches. Errors carry
+// the place.
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> LoadSource(
     const CompileRequest& request, mlir::MLIRContext* context);
 

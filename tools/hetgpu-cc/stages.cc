@@ -4,27 +4,29 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "frontend/ptx/dump.h"
 #include "backends/cpu/compile/compile.h"
+#include "frontend/ptx/dump.h"
 #include "frontend/ptx/lowering/lowering.h"
 #include "frontend/ptx/parser.h"
 #include "frontend/ptx/text.h"
+#include "hetir/container/container.h"
+#include "hetir/container/load.h"
 #include "hetir/dialect/HetIR.h"
 #include "hetir/passes/passes.h"
 #include "llvm/Support/raw_ostream.h"
-#include "mlir/Parser/Parser.h"
 
 namespace hetgpu::tools {
 namespace {
 
 using ptx::Cat;
-using OwningModule = mlir::OwningOpRef<mlir::ModuleOp>;
+using hetir::OwningModule;
 
 // PTX starts with .version, after comments; hetIR never contains the word at
 // the start of a line.
 bool IsPtx(const CompileRequest& request) {
-  if (std::string_view(request.path).ends_with(".ptx")) return true;
   std::string_view text = request.text;
+  if (IsContainer(text)) return false;
+  if (std::string_view(request.path).ends_with(".ptx")) return true;
   return text.starts_with(".version") ||
          text.find("\n.version") != std::string_view::npos;
 }
@@ -45,31 +47,29 @@ absl::Status EmitAst(const CompileRequest& request, std::string* output) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<OwningModule> ParseHetir(const CompileRequest& request,
-                                        mlir::MLIRContext* context) {
-  std::string messages;
-  mlir::ScopedDiagnosticHandler handler(
-      context, [&messages](mlir::Diagnostic& diagnostic) {
-        llvm::raw_string_ostream(messages)
-            << diagnostic.getLocation() << ": " << diagnostic << "\n";
-        return mlir::success();
-      });
-  OwningModule module = mlir::parseSourceString<mlir::ModuleOp>(
-      llvm::StringRef(request.text), context, request.path);
-  if (!module) {
-    return absl::InvalidArgumentError(
-        Cat(request.path, ": not valid hetIR: ", messages));
-  }
-  return module;
-}
-
 absl::StatusOr<OwningModule> LoadHetir(const CompileRequest& request,
                                        mlir::MLIRContext* context) {
-  if (!IsPtx(request)) return ParseHetir(request, context);
+  if (IsContainer(request.text)) {
+    return hetir::LoadFromContainer(request.text, request.path, request.kernel,
+                                    context);
+  }
+  if (!IsPtx(request)) {
+    return hetir::ParseModule(request.text, request.path, context);
+  }
   auto module = ParsePtx(request);
   if (!module.ok()) return module.status();
   if (request.kernel.empty()) return ptx::LowerModule(**module, context);
   return ptx::LowerKernel(**module, request.kernel, context);
+}
+
+absl::Status EmitContainer(const CompileRequest& request,
+                           std::string* output) {
+  auto module = ParsePtx(request);
+  if (!module.ok()) return module.status();
+  mlir::MLIRContext context;
+  auto bytes = ptx::BuildContainer(**module, &context);
+  if (bytes.ok()) *output = *bytes;
+  return bytes.status();
 }
 
 absl::Status EmitHetir(const CompileRequest& request, std::string* output) {
@@ -134,6 +134,7 @@ absl::Status EmitForCpu(const CompileRequest& request, std::string* output) {
 constexpr Stage kStages[] = {
     {"ast", "the syntax tree of the PTX", EmitAst},
     {"hetir", "hetIR as lowered, without optimisation", EmitHetir},
+    {"container", "the .hetir file of all kernels", EmitContainer},
     {"cpu-hetir", "hetIR after the passes of the CPU target",
      EmitForCpu<cpu::Stage::kHetir>},
     {"llvm", "LLVM IR as emitted for the CPU", EmitForCpu<cpu::Stage::kLlvm>},

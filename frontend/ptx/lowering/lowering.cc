@@ -6,7 +6,10 @@
 #include "frontend/ptx/lowering/context.h"
 #include "frontend/ptx/lowering/program.h"
 #include "frontend/ptx/sema.h"
+#include "frontend/ptx/source_map.h"
 #include "frontend/ptx/text.h"
+#include "hetir/container/container.h"
+#include "hetir/container/load.h"
 #include "mlir/IR/Verifier.h"
 
 namespace hetgpu::ptx {
@@ -138,6 +141,28 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> LowerModule(
     if (!status.ok()) return status;
   }
   return result;
+}
+
+absl::StatusOr<std::string> BuildContainer(const Module& module,
+                                           mlir::MLIRContext* context) {
+  absl::StatusOr<ModuleInfo> info = BuildModuleInfo(module);
+  if (!info.ok()) return info.status();
+  absl::StatusOr<Sema> sema = Sema::Create(module);
+  if (!sema.ok()) return sema.status();
+  LoadDialects(context);
+  mlir::OwningOpRef<mlir::ModuleOp> all =
+      mlir::ModuleOp::create(FileOf(module, context));
+  mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(all->getBody());
+  for (KernelInfo& kernel : info->kernels) {
+    if (!kernel.refusal.ok()) continue;
+    auto nested = builder.create<mlir::ModuleOp>(FileOf(module, context),
+                                                 llvm::StringRef(kernel.name));
+    kernel.refusal =
+        LowerInto(module, *sema, *module.FindFunction(kernel.name), nested);
+    if (!kernel.refusal.ok()) nested->erase();
+  }
+  return WriteContainer(*info, BuildSourceMap(module),
+                        hetir::WriteBytecode(*all));
 }
 
 }  // namespace hetgpu::ptx

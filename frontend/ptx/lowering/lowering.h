@@ -8,6 +8,7 @@
 #ifndef HETGPU_FRONTEND_PTX_LOWERING_LOWERING_H_
 #define HETGPU_FRONTEND_PTX_LOWERING_LOWERING_H_
 
+#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -37,6 +38,11 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> LowerKernel(
 // first kernel that LowerKernel refuses.
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> LowerModule(
     const Module& module, mlir::MLIRContext* context);
+
+// The `.hetir` container of the module. Kernels that cannot be run are listed
+// with their refusal. kResourceExhausted: the module's data exceeds the limits.
+absl::StatusOr<std::string> BuildContainer(const Module& module,
+                                           mlir::MLIRContext* context);
 
 }  // namespace hetgpu::ptx
 

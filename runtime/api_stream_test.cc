@@ -230,6 +230,17 @@ TEST_F(ApiStreamTest, RecordingAgainDoesNotDisturbWaiters) {
   EXPECT_RESULT(HETGPU_ERROR_LAUNCH_CANCELLED, hetgpuStreamSynchronize(first));
 }
 
+TEST_F(ApiStreamTest, RecordingForEverKeepsWorking) {
+  const hetgpuStream first = NewStream(), second = NewStream();
+  const hetgpuEvent event = NewEvent();
+  for (int i = 0; i < 5000; ++i) {
+    ASSERT_SUCCESS(hetgpuEventRecord(event, first));
+    if (i % 3 == 0) ASSERT_SUCCESS(hetgpuStreamWaitEvent(second, event));
+  }
+  EXPECT_SUCCESS(hetgpuEventSynchronize(event));
+  EXPECT_SUCCESS(hetgpuContextSynchronize(context_));
+}
+
 TEST_F(ApiStreamTest, EventBehindAFailureIsReached) {
   const hetgpuStream stream = NewStream();
   const hetgpuEvent event = NewEvent();

@@ -13,6 +13,8 @@
 namespace hetgpu::runtime {
 namespace {
 
+constexpr size_t kMaxRetiredEvents = 1024;
+
 template <typename T>
 void RemoveHandle(uint64_t handle) {
   (void)HandleTable<T>::Get().Remove(
@@ -128,6 +130,7 @@ std::vector<std::shared_ptr<Stream>> Context::Streams() {
 }
 
 absl::Status Context::Synchronize() {
+  const std::vector<RetiredEvent> passed = TakeRetired();
   absl::Status first;
   for (const auto& stream : Streams()) {
     // A second failure stays with its stream.
@@ -141,17 +144,24 @@ absl::Status Context::Synchronize() {
 }
 
 void Context::WaitIdle() {
-  std::vector<std::shared_ptr<hetgpu::Event>> passed;
-  {
-    std::lock_guard lock(mutex_);
-    passed.swap(retired_);
-  }
+  const std::vector<RetiredEvent> passed = TakeRetired();
   for (const auto& stream : Streams()) stream->Settle();
 }
 
-void Context::Retire(std::shared_ptr<hetgpu::Event> event) {
+std::vector<Context::RetiredEvent> Context::TakeRetired() {
   std::lock_guard lock(mutex_);
-  retired_.push_back(std::move(event));
+  return std::exchange(retired_, {});
+}
+
+void Context::Retire(std::shared_ptr<hetgpu::Event> event, bool awaited) {
+  std::lock_guard lock(mutex_);
+  // A program that records in a loop may never wait for the whole context.
+  if (retired_.size() >= kMaxRetiredEvents) {
+    std::erase_if(retired_, [](const RetiredEvent& retired) {
+      return !retired.awaited && retired.event->Done();
+    });
+  }
+  retired_.push_back({std::move(event), awaited});
 }
 
 void Context::Close() {

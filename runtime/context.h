@@ -60,8 +60,9 @@ class Context : public std::enable_shared_from_this<Context> {
   // Waits for all streams; their failures stay to be reported.
   void WaitIdle();
 
-  // Keeps a backend event until no queue can refer to it any more.
-  void Retire(std::shared_ptr<hetgpu::Event> event);
+  // Keeps a backend event until no queue can refer to it any more. `awaited`:
+  // a queue was told to wait for it.
+  void Retire(std::shared_ptr<hetgpu::Event> event, bool awaited);
 
   // Takes away the handles of all children, waits, drops the default stream.
   void Close();
@@ -73,9 +74,16 @@ class Context : public std::enable_shared_from_this<Context> {
   void SetPrintf(hetgpuPrintfCallback callback, void* user);
 
  private:
+  struct RetiredEvent {
+    std::shared_ptr<hetgpu::Event> event;
+    bool awaited = false;
+  };
+
   Context(std::shared_ptr<Device> device,
           std::unique_ptr<hetgpu::Device> backend);
   std::vector<std::shared_ptr<Stream>> Streams();
+  // The events retired so far: to be destroyed once all streams have settled.
+  std::vector<RetiredEvent> TakeRetired();
 
   const std::shared_ptr<Device> device_;
   const std::unique_ptr<hetgpu::Device> backend_;
@@ -88,7 +96,7 @@ class Context : public std::enable_shared_from_this<Context> {
   std::shared_ptr<Stream> default_stream_;
   std::vector<std::weak_ptr<Stream>> streams_;
   std::set<uint64_t> children_;
-  std::vector<std::shared_ptr<hetgpu::Event>> retired_;
+  std::vector<RetiredEvent> retired_;
 };
 
 // That two objects of one call share a context.

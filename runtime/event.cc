@@ -10,7 +10,7 @@ namespace hetgpu::runtime {
 Event::Event(std::shared_ptr<Context> context) : context_(std::move(context)) {}
 
 Event::~Event() {
-  if (current_) context_->Retire(std::move(current_));
+  if (current_) context_->Retire(std::move(current_), awaited_);
 }
 
 absl::StatusOr<Event::Handle> Event::Create(std::shared_ptr<Context> context) {
@@ -26,13 +26,16 @@ absl::Status Event::Record(hetgpu::Queue& queue) {
   // Queues that wait for the old point were told so under this lock; they may
   // not have got there yet.
   std::swap(current_, next);
-  if (next) context_->Retire(std::move(next));
+  if (next) context_->Retire(std::move(next), awaited_);
+  awaited_ = false;
   return absl::OkStatus();
 }
 
 absl::Status Event::Delay(hetgpu::Queue& queue) {
   std::lock_guard lock(mutex_);
-  return current_ ? queue.Wait(current_.get()) : absl::OkStatus();
+  if (!current_) return absl::OkStatus();
+  awaited_ = true;
+  return queue.Wait(current_.get());
 }
 
 std::shared_ptr<hetgpu::Event> Event::Current() const {

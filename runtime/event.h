@@ -40,6 +40,7 @@ class Event {
   const std::shared_ptr<Context> context_;
   mutable std::mutex mutex_;
   std::shared_ptr<hetgpu::Event> current_;  // null: never recorded
+  bool awaited_ = false;  // a queue was told to wait for current_
 };
 
 }  // namespace hetgpu::runtime

@@ -546,7 +546,8 @@ HETGPU_API hetgpuResult hetgpuStreamCancel(hetgpuStream stream);
 HETGPU_API hetgpuResult hetgpuStreamWaitEvent(hetgpuStream stream,
                                               hetgpuEvent event);
 /* `function(user)` runs on a thread of the library once earlier work is done,
- * before later work starts. It must not wait for this stream. */
+ * before later work starts. It must not call what waits for this stream, such
+ * as hetgpuMemFree on its context. */
 typedef void (*hetgpuHostFunction)(void* user);
 HETGPU_API hetgpuResult hetgpuStreamHostFunction(hetgpuStream stream,
                                                  hetgpuHostFunction function,

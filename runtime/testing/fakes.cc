@@ -85,7 +85,8 @@ void AddGlobals(ModuleInfo& module) {
   module.data_size = 32;
   module.data_align = 8;
   for (char value : {1, 2, 3, 4}) {
-    module.data_init += std::string{value, 0, 0, 0};
+    module.data_init.push_back(value);
+    module.data_init.append(3, '\0');
   }
   Relocation relocation;
   relocation.offset = 16;

@@ -200,15 +200,149 @@ class Program:
             self.plain("bar.sync 0;")
 
 
+class WildProgram(Program):
+    """Adds switches, local and gathered memory, narrow types, calls and
+    shared atomics. Not recorded: for comparing configurations."""
+
+    def statement(self):
+        kind = self.rng.next() % 24
+        if kind == 0 and self.depth < 3:
+            self.switch()
+        elif kind == 1:
+            self.local()
+        elif kind == 2:
+            self.gather()
+        elif kind == 3:
+            self.narrow()
+        elif kind == 4:
+            function = self.pick(("mix", "walk"))
+            self.plain(f"call ({self.word()}), {function}, ({self.word()}, "
+                       f"{self.word()});")
+        elif kind == 5:
+            self.at_word(f"red.shared.add.u32 [%n], {self.word()};")
+        elif kind == 6 and self.depth == 0:
+            self.plain("bar.sync 0;")
+            self.at_word(f"ld.shared.u32 {self.word()}, [%n];")
+            self.plain("bar.sync 0;")
+        elif kind == 7:
+            self.partial_vote()
+        else:
+            super().statement()
+
+    def at_word(self, text):
+        """%n = the address of a word of shared memory."""
+        self.plain(f"and.b32 %n, {self.word()}, 63;")
+        self.plain("mov.u32 %t, counters;")
+        self.plain("mad.lo.u32 %n, %n, 4, %t;")
+        self.plain(text)
+
+    def switch(self):
+        labels = [self.label() for _ in range(3)]
+        end, table = self.label(), self.label()
+        self.plain(f"rem.u32 %n, {self.word()}, 4;")
+        self.plain(f"{table}: .branchtargets {labels[0]}, {labels[1]}, "
+                   f"{labels[2]}, {labels[0]};")
+        self.plain(f"brx.idx %n, {table};")
+        for label in labels:
+            self.plain(f"{label}:")
+            self.block(1 + self.rng.next() % 3)
+            if self.rng.next() % 4:
+                self.plain(f"bra {end};")
+        self.plain(f"{end}:")
+
+    def local(self):
+        self.plain(f"and.b32 %n, {self.word()}, 7;")
+        self.plain("mov.u64 %address, scratch;")
+        self.plain("mad.wide.u32 %address, %n, 4, %address;")
+        if self.rng.next() % 2:
+            self.emit(f"st.local.b32 [%address], {self.word()};")
+        else:
+            self.emit(f"ld.local.b32 {self.word()}, [%address];")
+
+    def gather(self):
+        type_ = self.pick(("u8", "s8", "u16", "s16", "u32"))
+        mask = {"8": 1023, "6": 1022, "2": 1020}[type_[-1]]
+        self.plain(f"and.b32 %n, {self.word()}, {mask};")
+        self.plain("ld.param.u64 %address, [a];")
+        self.plain("mad.wide.u32 %address, %n, 1, %address;")
+        self.emit(f"ld.global.{type_} {self.word()}, [%address];")
+
+    def narrow(self):
+        op = self.pick(("add.s16", "mul.lo.s16", "min.s16", "shr.u16",
+                        "xor.b16", "mul.hi.u16", "shl.b16"))
+        first, second = self.word(), self.word()
+        self.plain(f"cvt.u16.u32 %h0, {first};")
+        self.plain(f"cvt.s16.s32 %h1, {second};" if op[0:3] != "sh"
+                   else f"mov.b16 %h1, %h0;")
+        if op.startswith("sh"):
+            self.plain(f"{op} %h0, %h1, {second};")
+        else:
+            self.plain(f"{op} %h0, %h0, %h1;")
+        self.emit(f"cvt.{self.pick(('u32.u16', 's32.s16', 'u32.u8'))} "
+                  f"{self.word()}, %h0;")
+
+    def partial_vote(self):
+        """Lanes that took the branch vote among themselves."""
+        end = self.label()
+        self.plain(f"vote.sync.ballot.b32 %n, {self.pred()}, -1;"
+                   if self.depth == 0 else "mov.u32 %n, 0;")
+        if self.depth == 0:
+            chosen = self.lines[-1].split("%p")[1][0]
+            self.plain(f"@!%p{chosen} bra {end};")
+            self.plain(f"shfl.sync.idx.b32 {self.word()}, {self.word()}, "
+                       "%laneid_word, 31, %n;")
+            self.plain(f"{end}:")
+
+
+WILD_FUNCTIONS = """.func (.reg .b32 %y) mix(.reg .b32 %x, .reg .b32 %k)
+{
+  .reg .pred %p;
+  setp.lt.s32 %p, %x, %k;
+  @%p bra less;
+  mad.lo.u32 %y, %x, 5, %k;
+  ret;
+less:
+  xor.b32 %y, %x, %k;
+  ret;
+}
+.func (.reg .b32 %y) walk(.reg .b32 %x, .reg .b32 %k)
+{
+  .reg .pred %p;
+  .reg .b32 %n, %z;
+  mov.u32 %y, %k;
+  and.b32 %n, %x, 3;
+  setp.eq.u32 %p, %n, 0;
+  @%p bra done;
+  shr.u32 %z, %x, 2;
+  call (%y), walk, (%z, %k);
+  add.u32 %y, %y, %n;
+done:
+  ret;
+}
+"""
+
+WILD_HEAD = f""".reg .b16 %h<2>;
+.reg .b32 %laneid_word;
+.local .align 4 .b32 scratch[8];
+.shared .align 4 .b32 counters[{THREADS}];
+mov.u32 %laneid_word, %laneid;
+mov.u32 %t, counters;
+mad.lo.u32 %n, %i, 4, %t;
+st.shared.u32 [%n], %i;
+""" + "".join(f"st.local.u32 [scratch+{4 * k}], %i;\n" for k in range(8)) + (
+    "bar.sync 0;\n")
+
+
 def generate(suite):
     for number in range(COUNT):
-        program = Program(number)
-        for _ in range(14 + number % 16):
-            program.statement()
-        _write(suite, number, program)
+        add_program(suite, number)
 
 
-def _write(suite, number, program):
+def add_program(suite, number, wild=False):
+    """Program `number` of an endless series."""
+    program = WildProgram(number) if wild else Program(number)
+    for _ in range(14 + number % 16):
+        program.statement()
     body = PROLOGUE.replace("%p;", "%address;") + f"""
 .reg .b32 %w<{WORDS}>, %c<3>, %d;
 .reg .b64 %q<{LONGS}>, %e;
@@ -223,7 +357,7 @@ ld.param.u64 %address, [a];
         body += f"mov.b64 %q{k}, {{%w{2 * k % WORDS}, %w{7 - k}}};\n"
     for k in range(3):
         body += f"setp.lt.s32 %p{k}, %w{k}, %w{k + 3};\n"
-    body += "\n".join(program.lines) + "\n"
+    body += (WILD_HEAD if wild else "") + "\n".join(program.lines) + "\n"
     body += "mov.u32 %d, 0;\nmov.b64 %e, 0;\n"
     for k in range(WORDS):
         body += f"mad.lo.u32 %d, %d, 31, %w{k};\n"
@@ -240,4 +374,5 @@ ld.param.u64 %address, [a];
                         buffer_out("d", "b32", THREADS),
                         buffer_out("e", "b64", THREADS)],
          body, block=(THREADS, 1, 1), sm=80, stem=stem,
+         decls=WILD_FUNCTIONS if wild else "",
          note="a random program; d and e fold its registers")

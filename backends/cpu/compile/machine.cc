@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
@@ -19,8 +20,28 @@ std::string HostFeatures() {
   return features.getString();
 }
 
+// Some settings of the code generator exist as command-line options only.
+// Large kernels full of spills (a hash with all rounds unrolled) spend most of
+// the compilation on splitting live ranges for no better code, and nobody reads
+// where a value lives: only lines are kept.
+void TuneCodeGenerator() {
+  constexpr struct {
+    const char* name;
+    const char* value;
+  } kSettings[] = {{"grow-region-complexity-budget", "100"},
+                   {"experimental-debug-variable-locations", "false"}};
+  llvm::StringMap<llvm::cl::Option*>& known = llvm::cl::getRegisteredOptions();
+  for (const auto& setting : kSettings) {
+    // An option that a later LLVM has dropped only costs time.
+    auto found = known.find(setting.name);
+    if (found == known.end()) continue;
+    found->second->addOccurrence(0, setting.name, setting.value);
+  }
+}
+
 void InitializeOnce() {
   static const bool done = [] {
+    TuneCodeGenerator();
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     return true;
@@ -38,14 +59,14 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(
   if (!architecture.empty() &&
       llvm::StringRef(architecture.data(), architecture.size()) !=
           triple.getArchName()) {
-    return absl::InvalidArgumentError(
-        "cpu: target " + std::string(target) + ", expected one of this host (" +
-        triple.getArchName().str() + ")");
+    return absl::InvalidArgumentError("cpu: target " + std::string(target) +
+                                      ", expected one of this host (" +
+                                      triple.getArchName().str() + ")");
   }
   if (triple.getArch() != llvm::Triple::x86_64) {
-    return absl::UnimplementedError(
-        "cpu: images for " + triple.getArchName().str() +
-        " cannot be linked yet; expected x86_64");
+    return absl::UnimplementedError("cpu: images for " +
+                                    triple.getArchName().str() +
+                                    " cannot be linked yet; expected x86_64");
   }
   std::string error;
   const llvm::Target* found =

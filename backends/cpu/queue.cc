@@ -1,7 +1,6 @@
 #include "backends/cpu/queue.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -21,27 +20,6 @@ void SpinWhile(Condition condition) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
-  }
-}
-
-void* Pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
-
-template <typename T>
-void FillWith(uint64_t dst, uint64_t pattern, uint64_t count) {
-  std::fill_n(static_cast<T*>(Pointer(dst)), count, static_cast<T>(pattern));
-}
-
-void FillBytes(uint64_t dst, uint64_t pattern, uint32_t pattern_bytes,
-               uint64_t count) {
-  switch (pattern_bytes) {
-    case 1:
-      return FillWith<uint8_t>(dst, pattern, count);
-    case 2:
-      return FillWith<uint16_t>(dst, pattern, count);
-    case 4:
-      return FillWith<uint32_t>(dst, pattern, count);
-    default:
-      return FillWith<uint64_t>(dst, pattern, count);
   }
 }
 
@@ -154,17 +132,38 @@ absl::Status CpuQueue::Launch(LaunchDesc desc) {
   return Enqueue(std::move(command));
 }
 
+void CpuQueue::RunTransfer(const Transfer& transfer) {
+  LaunchConfig config;
+  config.code = transfer.code;
+  config.grid = {transfer.blocks, 1, 1};
+  config.params = transfer.params;
+  config.workers = pool_->threads();
+  cpu::Launch launch(config, services_);
+  pool_->Run(&launch, &worker_);
+  LaunchError error = launch.error();
+  if (error.kind == LaunchError::Kind::kNone) return;
+  error.has_thread = false;  // means nothing to who asked for the transfer
+  error.detail.clear();
+  std::lock_guard<std::mutex> lock(mutex_);
+  SetError(std::move(error));
+}
+
+absl::Status CpuQueue::EnqueueTransfer(Transfer transfer) {
+  return HostFunction(
+      [this, transfer = std::move(transfer)] { RunTransfer(transfer); });
+}
+
 absl::Status CpuQueue::Copy(uint64_t dst, uint64_t src, uint64_t bytes) {
-  return HostFunction([=] { std::memmove(Pointer(dst), Pointer(src), bytes); });
+  return EnqueueTransfer(MakeCopy(dst, src, bytes));
 }
 
 absl::Status CpuQueue::CopyToDevice(uint64_t dst, const void* src,
                                     uint64_t bytes) {
-  return HostFunction([=] { std::memcpy(Pointer(dst), src, bytes); });
+  return Copy(dst, reinterpret_cast<uint64_t>(src), bytes);
 }
 
 absl::Status CpuQueue::CopyFromDevice(void* dst, uint64_t src, uint64_t bytes) {
-  return HostFunction([=] { std::memcpy(dst, Pointer(src), bytes); });
+  return Copy(reinterpret_cast<uint64_t>(dst), src, bytes);
 }
 
 absl::Status CpuQueue::Fill(uint64_t dst, uint64_t pattern,
@@ -173,10 +172,9 @@ absl::Status CpuQueue::Fill(uint64_t dst, uint64_t pattern,
       pattern_bytes != 8) {
     return absl::InvalidArgumentError(
         absl::StrCat("cpu: fill pattern of ", pattern_bytes,
-                     " bytes, expected 1, 2, 4 or "
-                     "8"));
+                     " bytes, expected 1, 2, 4 or 8"));
   }
-  return HostFunction([=] { FillBytes(dst, pattern, pattern_bytes, count); });
+  return EnqueueTransfer(MakeFill(dst, pattern, pattern_bytes, count));
 }
 
 absl::Status CpuQueue::HostFunction(std::function<void()> function) {

@@ -13,6 +13,7 @@
 
 #include "backends/common/driver.h"
 #include "backends/cpu/launch.h"
+#include "backends/cpu/transfer.h"
 #include "backends/cpu/worker_pool.h"
 
 namespace hetgpu::cpu {
@@ -48,6 +49,8 @@ class CpuQueue final : public Queue {
   void Serve();
   bool NextCommand(Command* command);
   void RunLaunch(const LaunchDesc& desc);
+  absl::Status EnqueueTransfer(Transfer transfer);
+  void RunTransfer(const Transfer& transfer);
   // These need mutex_. The first error stays.
   void SetError(LaunchError error);
   std::string DropQueued();

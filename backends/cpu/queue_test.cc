@@ -43,6 +43,47 @@ TEST_F(QueueTest, CopiesAndFillsRunInOrder) {
   EXPECT_FALSE(queue.Fill(a, 0, 3, 1).ok());
 }
 
+// Several blocks of a transfer, an odd tail, ranges that overlap both ways.
+TEST_F(QueueTest, LargeTransfersCopyEveryByte) {
+  constexpr uint64_t kBytes = (5 << 20) + 13;
+  constexpr uint64_t kShift = 1000003;
+  const uint64_t a = Allocate(kBytes + kShift), b = Allocate(kBytes);
+  Queue& queue = device_.queue();
+  std::string in(kBytes, '\0'), out(kBytes, '\0');
+  for (uint64_t i = 0; i < kBytes; ++i) {
+    in[i] = static_cast<char>(i * 0x9e3779b97f4a7c15u >> 56);
+  }
+  ASSERT_TRUE(queue.CopyToDevice(a, in.data(), kBytes).ok());
+  ASSERT_TRUE(queue.Copy(a + kShift, a, kBytes).ok());
+  ASSERT_TRUE(queue.Copy(a, a + kShift, kBytes).ok());
+  ASSERT_TRUE(queue.Copy(b, a, kBytes).ok());
+  ASSERT_TRUE(queue.CopyFromDevice(out.data(), b, kBytes).ok());
+  ASSERT_TRUE(queue.Fill(b, 0x7766, 2, kBytes / 2).ok());
+  ASSERT_TRUE(queue.Synchronize(nullptr).ok());
+  EXPECT_EQ(in, out);
+  for (uint64_t i = 0; i < kBytes / 2; ++i) {
+    ASSERT_EQ(reinterpret_cast<uint16_t*>(b)[i], 0x7766);
+  }
+  EXPECT_EQ(*reinterpret_cast<char*>(b + kBytes - 1), in[kBytes - 1]);
+}
+
+#ifndef __SANITIZE_ADDRESS__  // its memmove reports the address itself
+TEST_F(QueueTest, ATransferToAFreedAddressFailsTheQueueOnly) {
+  const uint64_t memory = Allocate(3 << 20);
+  ASSERT_TRUE(device_.device().Free(memory).ok());
+  ASSERT_TRUE(device_.queue().Fill(memory, 0, 4, 1 << 18).ok());
+  LaunchError error = device_.Finish();
+  EXPECT_EQ(error.kind, Kind::kIllegalAddress);
+  EXPECT_EQ(error.kernel, "fill");
+  uint64_t word = 0;
+  ASSERT_TRUE(device_.queue().CopyFromDevice(&word, memory, 8).ok());
+  error = device_.Finish();
+  EXPECT_EQ(error.kernel, "copy");
+  EXPECT_EQ(error.address, memory);
+  EXPECT_EQ(Describe(error).find("thread"), std::string::npos);
+}
+#endif
+
 TEST_F(QueueTest, EnqueuingDoesNotWait) {
   std::atomic<bool> open{false};
   ASSERT_TRUE(device_.queue()

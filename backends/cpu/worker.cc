@@ -46,13 +46,12 @@ void ResetFloatControl() {
 }  // namespace
 
 uint8_t* MapShared(uint32_t bytes, GuardedMemory* memory) {
-  const size_t used = RoundUp(std::max(bytes, 1u), kSharedAlignment);
+  const size_t used = RoundUp(bytes, kSharedAlignment);
   const size_t mapped = RoundUp(used, kPageBytes);
-  if (!*memory || memory->bytes() != mapped) {
-    *memory = GuardedMemory::Map(mapped);
-    if (!*memory) return nullptr;
-  }
-  return memory->high() - used;
+  // Without shared memory its base is the guard of what there is.
+  const bool fits = *memory && (mapped == 0 || memory->bytes() == mapped);
+  if (!fits) *memory = GuardedMemory::Map(mapped);
+  return *memory ? memory->high() - used : nullptr;
 }
 
 void FillFrame(BlockFrame* frame, Worker* worker, Launch* launch, BlockRun* run,

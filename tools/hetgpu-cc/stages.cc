@@ -135,6 +135,8 @@ constexpr Stage kStages[] = {
     {"ast", "the syntax tree of the PTX", EmitAst},
     {"hetir", "hetIR as lowered, without optimisation", EmitHetir},
     {"container", "the .hetir file of all kernels", EmitContainer},
+    {"hetir-simd", "hetIR of one warp: vectors and masks, structured",
+     EmitForCpu<cpu::Stage::kHetirSimd>},
     {"cpu-hetir", "hetIR after the passes of the CPU target",
      EmitForCpu<cpu::Stage::kHetir>},
     {"llvm", "LLVM IR as emitted for the CPU", EmitForCpu<cpu::Stage::kLlvm>},

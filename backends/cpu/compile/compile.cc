@@ -65,6 +65,11 @@ absl::StatusOr<llvm_ir::EmittedModule> EmitKernel(
 absl::StatusOr<std::string> CompileTo(Stage stage, mlir::ModuleOp module,
                                       const CompileOptions& options) {
   StageTimes times("cpu compile");
+  if (stage == Stage::kHetirSimd) {
+    absl::Status status = MakeWarpForm(module, options);
+    if (!status.ok()) return status;
+    return PrintHetir(module);
+  }
   absl::StatusOr<Plan> plan = RunHetirPasses(module, options);
   if (!plan.ok()) return plan.status();
   times.Mark("hetIR passes");

@@ -22,6 +22,7 @@ struct CompileOptions {
 };
 
 enum class Stage {
+  kHetirSimd,  // structured warp form, text; refused if the kernel has none
   kHetir,      // after the hetIR passes, text
   kLlvm,       // as emitted, text
   kLlvmOpt,    // after LLVM's optimisation, text

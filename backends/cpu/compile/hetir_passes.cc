@@ -1,5 +1,6 @@
 #include "backends/cpu/compile/hetir_passes.h"
 
+#include "backends/cpu/abi.h"
 #include "backends/cpu/compile/mode.h"
 #include "hetir/passes/passes.h"
 #include "llvm/Support/raw_ostream.h"
@@ -61,6 +62,10 @@ hetir::KernelOp FindKernel(mlir::ModuleOp module, const std::string& name) {
   return mlir::SymbolTable(module).lookup<hetir::KernelOp>(name);
 }
 
+absl::Status NoKernel(const CompileOptions& options) {
+  return absl::NotFoundError("cpu: no kernel named " + options.kernel);
+}
+
 // Replaces the body of `module` by that of `other`.
 void TakeBody(mlir::ModuleOp module, mlir::ModuleOp other) {
   module.getBodyRegion().takeBody(other.getBodyRegion());
@@ -72,19 +77,31 @@ std::string TryWarps(mlir::ModuleOp module, const CompileOptions& options,
   mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
   std::string reason = MakeWarps(*copy);
   if (!reason.empty()) return reason;
-  plan.lanes = 32;
+  plan.lanes = kWarpSize;
   plan.needs_fibers = WarpsWait(FindKernel(*copy, options.kernel));
   TakeBody(module, *copy);
   return "";
 }
 
+absl::Status NotSimd(const CompileOptions& options, const std::string& reason) {
+  return absl::UnimplementedError("cpu: kernel " + options.kernel +
+                                  " cannot be run in mode simd: " + reason);
+}
+
 }  // namespace
+
+absl::Status MakeWarpForm(mlir::ModuleOp module,
+                          const CompileOptions& options) {
+  if (!FindKernel(module, options.kernel)) return NoKernel(options);
+  absl::Status status = Prepare(module);
+  if (!status.ok()) return status;
+  std::string reason = MakeWarps(module);
+  return reason.empty() ? absl::OkStatus() : NotSimd(options, reason);
+}
 
 absl::StatusOr<Plan> RunHetirPasses(mlir::ModuleOp module,
                                     const CompileOptions& options) {
-  if (!FindKernel(module, options.kernel)) {
-    return absl::NotFoundError("cpu: no kernel named " + options.kernel);
-  }
+  if (!FindKernel(module, options.kernel)) return NoKernel(options);
   absl::StatusOr<Mode> mode = ParseMode(options.mode);
   if (!mode.ok()) return mode.status();
   absl::Status status = Prepare(module);
@@ -102,11 +119,7 @@ absl::StatusOr<Plan> RunHetirPasses(mlir::ModuleOp module,
       if (!status.ok()) return status;
       return plan;
     }
-    if (*mode == Mode::kSimd) {
-      return absl::UnimplementedError("cpu: kernel " + options.kernel +
-                                      " cannot be run in mode simd: " +
-                                      not_simd);
-    }
+    if (*mode == Mode::kSimd) return NotSimd(options, not_simd);
   }
   std::string waits = WhyNotScalar(module, FindKernel(module, options.kernel));
   if (*mode == Mode::kScalar && !waits.empty()) {

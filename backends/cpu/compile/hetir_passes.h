@@ -20,6 +20,10 @@ struct Plan {
 absl::StatusOr<Plan> RunHetirPasses(mlir::ModuleOp module,
                                     const CompileOptions& options);
 
+// Brings `module` to structured warp form (simt-to-simd) and no further, for
+// people to read. Unimplemented with the reason when the kernel has none.
+absl::Status MakeWarpForm(mlir::ModuleOp module, const CompileOptions& options);
+
 }  // namespace hetgpu::cpu
 
 #endif  // HETGPU_BACKENDS_CPU_COMPILE_HETIR_PASSES_H_

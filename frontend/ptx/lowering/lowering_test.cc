@@ -53,8 +53,7 @@ TEST(LoweringTest, EveryExampleLowers) {
 // one gains its row, the test asks to remove it here.
 constexpr std::string_view kRefused[] = {
     "alloca.",   "atom.global.cas.b128", "atom.global.exch.b128",
-    "barrier.cluster.", "ldmatrix.", "mbarrier.", "mma.", "movmatrix.",
-    "stmatrix.", "vabsdiff2.", "vabsdiff4.", "vshr.", "wmma.",
+    "barrier.cluster.", "mbarrier.", "vabsdiff2.", "vabsdiff4.", "vshr.",
 };
 
 TEST(LoweringTest, EveryRunFileLowersOrIsRefusedByName) {

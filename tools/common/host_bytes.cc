@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -17,6 +18,9 @@ namespace hetgpu::tools {
 namespace {
 
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
+// Blocks below this are not worth the question.
+constexpr uint64_t kLargeBlock = uint64_t{256} << 20;
+constexpr uint64_t kUnknown = ~uint64_t{0};
 
 absl::Status FileError(std::string_view what, const std::string& path) {
   return absl::NotFoundError(
@@ -66,9 +70,34 @@ absl::StatusOr<HostBytes> ReadAll(int fd, uint64_t expected,
   return bytes;
 }
 
+// The number after `label` in a small file of the system; kUnknown without.
+uint64_t ReadNumber(const char* path, const char* label) {
+  char text[4096];
+  std::FILE* file = std::fopen(path, "re");
+  if (file == nullptr) return kUnknown;
+  const size_t size = std::fread(text, 1, sizeof text - 1, file);
+  std::fclose(file);
+  text[size] = '\0';
+  const char* at = std::strstr(text, label);
+  unsigned long long value = 0;
+  if (at == nullptr) return kUnknown;
+  at += std::strlen(label);
+  return std::sscanf(at, "%llu", &value) == 1 ? value : kUnknown;
+}
+
 }  // namespace
 
+uint64_t AvailableMemory() {
+  uint64_t available = ReadNumber("/proc/meminfo", "MemAvailable:");
+  if (available != kUnknown) available *= 1024;
+  const uint64_t max = ReadNumber("/sys/fs/cgroup/memory.max", "");
+  const uint64_t used = ReadNumber("/sys/fs/cgroup/memory.current", "");
+  if (max == kUnknown || used == kUnknown) return available;
+  return std::min(available, max > used ? max - used : 0);
+}
+
 absl::StatusOr<HostBytes> HostBytes::Uninitialized(uint64_t size) {
+  if (size >= kLargeBlock && size > AvailableMemory()) return NoMemory(size);
   HostBytes result;
   if (size < kHugePage) {
     if (auto s = result.Resize(size); !s.ok()) return s;

@@ -20,7 +20,9 @@ class HostBytes {
  public:
   HostBytes() = default;
 
-  // ResourceExhausted when there is no memory.
+  // ResourceExhausted when there is no memory: large blocks are compared with
+  // AvailableMemory(), because the system promises more than it has and ends
+  // the process when the promise is called in.
   static absl::StatusOr<HostBytes> Uninitialized(uint64_t size);
 
   // Drops the first `bytes` of what is visible.
@@ -45,6 +47,10 @@ class HostBytes {
   uint64_t size_ = 0;
   uint64_t offset_ = 0;
 };
+
+// Bytes that this process may still touch, by the system and its control group;
+// the largest number when neither can be read.
+uint64_t AvailableMemory();
 
 // The whole file; works for pipes. NotFound when it cannot be opened or read,
 // DataLoss when it is larger than `max_bytes`.

@@ -11,6 +11,9 @@
 namespace hetgpu::tools {
 namespace {
 
+// Buffers smaller than this together are not worth the question.
+constexpr uint64_t kLargeRun = uint64_t{256} << 20;
+
 absl::Status FillZero(const DeviceArray& array, hetgpuStream stream) {
   const uint32_t unit = array.bytes % 8 == 0 ? 8 : 1;
   return ToStatus(
@@ -19,9 +22,24 @@ absl::Status FillZero(const DeviceArray& array, hetgpuStream stream) {
 
 }  // namespace
 
+// Memory of a device that is the host itself is promised like the host's: see
+// HostBytes::Uninitialized.
+absl::Status Memory::CheckRoom(const HostArray& array) {
+  if (session_->device().host_addressable == 0) return absl::OkStatus();
+  untouched_ += array.bytes;
+  if (untouched_ < kLargeRun || untouched_ <= AvailableMemory()) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(Cat("out of memory: ", untouched_,
+                                          " bytes of buffers, but only ",
+                                          AvailableMemory(), " are left"));
+}
+
 absl::Status Memory::CreateBuffer(const BufferDef& def) {
   Entry entry{.def = &def, .host = {}, .device = {}};
   ASSIGN_OR_RETURN(entry.host, MakeHostArray(def));
+  RETURN_IF_ERROR(
+      Annotate(CheckRoom(entry.host), Cat("buffer '", def.name, "'")));
   entry.device = {entry.host.type, entry.host.count, entry.host.bytes, 0};
   // An empty buffer has an address all the same.
   const uint64_t bytes = std::max<uint64_t>(entry.host.bytes, 1);

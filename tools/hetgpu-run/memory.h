@@ -54,12 +54,14 @@ class Memory {
     DeviceArray device;
   };
   absl::Status CreateBuffer(const BufferDef& def);
+  absl::Status CheckRoom(const HostArray& array);
   absl::Status CreateSymbol(const BufferDef& def);
   absl::Status Upload(Entry& entry);
   absl::Status MakeAddresses(const AddressesInit& list, Entry& entry);
   absl::Status CheckUnchanged(const Entry& entry) const;
 
   Session* session_;
+  uint64_t untouched_ = 0;  // bytes allocated and not written yet
   std::vector<Entry> buffers_;
   std::vector<Entry> symbols_;
   std::map<std::string, size_t, std::less<>> names_;  // → buffers_, after swaps

@@ -82,6 +82,7 @@ void Emitter::AddIncoming(mlir::Block* target, mlir::ValueRange arguments) {
        llvm::zip_equal(target->getArguments(), arguments)) {
     llvm::cast<llvm::PHINode>(Get(parameter))
         ->addIncoming(Get(argument), from);
+    if (lane_forms_) lane_forms_->AddIncoming(*this, parameter, argument);
   }
 }
 
@@ -115,6 +116,7 @@ void Emitter::CreateBlocks(mlir::Region& region) {
     for (mlir::BlockArgument argument : block->getArguments()) {
       Set(argument, ir_.CreatePHI(TypeOf(argument), 2));
     }
+    if (lane_forms_) lane_forms_->AddArguments(*this, *block);
   }
 }
 
@@ -127,6 +129,8 @@ absl::Status Emitter::EmitBody() {
       }
     }
   }
+  auto kernel = mlir::dyn_cast<hetir::KernelOp>(source_);
+  if (kernel && kernel.getLanes() > 1) lane_forms_.emplace(region);
   CreateBlocks(region);
   // Reverse post order: every value is emitted before its uses.
   for (mlir::Block* block :
@@ -159,7 +163,9 @@ absl::Status Emitter::EmitOperation(mlir::Operation* op) {
     ir_.SetCurrentDebugLocation(
         llvm::DILocation::get(context(), line_, 0, scope));
   }
-  return emit(*this, op);
+  absl::Status status = emit(*this, op);
+  if (status.ok() && lane_forms_) lane_forms_->Record(*this, op);
+  return status;
 }
 
 }  // namespace hetgpu::llvm_ir

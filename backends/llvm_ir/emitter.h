@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/llvm_ir/emit.h"
+#include "backends/llvm_ir/lane_forms.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/IRBuilder.h"
 #include "mlir/IR/Operation.h"
@@ -57,6 +58,9 @@ class Emitter {
   // The function a call names, or null.
   llvm::Function* FindFunction(mlir::Operation* op, llvm::StringRef name);
 
+  // Progressions among vectors of lanes; null in a function of one thread.
+  LaneForms* lane_forms() { return lane_forms_ ? &*lane_forms_ : nullptr; }
+
   // Records that control goes from the current block to `target`, whose
   // arguments take `arguments`.
   void AddIncoming(mlir::Block* target, mlir::ValueRange arguments);
@@ -79,6 +83,7 @@ class Emitter {
   llvm::IRBuilder<> ir_;
   llvm::DenseMap<mlir::Value, llvm::Value*> values_;
   llvm::DenseMap<mlir::Block*, llvm::BasicBlock*> blocks_;
+  std::optional<LaneForms> lane_forms_;
   uint32_t line_ = 0;
 };
 

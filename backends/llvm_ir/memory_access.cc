@@ -137,34 +137,15 @@ llvm::Value* Unproven(Emitter& e, const AccessRequest& request) {
   return sum;
 }
 
-// One lane's index of the lowest bit set in a mask.
-llvm::Value* LowestLane(Ir& ir, llvm::Value* mask) {
-  auto* type = llvm::cast<llvm::FixedVectorType>(mask->getType());
-  llvm::Value* bits =
-      ir.CreateBitCast(mask, ir.getIntNTy(type->getNumElements()));
-  llvm::Value* lane =
-      Binary(ir, llvm::Intrinsic::cttz, bits, ir.getFalse());
-  return ir.CreateZExtOrTrunc(lane, ir.getInt32Ty());
-}
-
 void CheckAlignment(Emitter& e, const AccessRequest& request) {
+  if (request.bytes == 1) return;
   llvm::Value* unproven = Unproven(e, request);
-  if (!unproven || request.bytes == 1) return;
+  if (!unproven) return;
   Ir& ir = e.ir();
   llvm::Type* type = unproven->getType();
   llvm::Value* wrong = ir.CreateICmpNE(
       ir.CreateAnd(unproven, Int(type, request.bytes - 1)), Int(type, 0));
-  llvm::Value* lane = ir.getInt32(0);
-  llvm::Value* any = wrong;
-  if (type->isVectorTy()) {
-    if (request.mask) wrong = ir.CreateAnd(wrong, e.Get(request.mask));
-    any = ir.CreateOrReduce(wrong);
-  }
-  llvm::BasicBlock* cold = e.BranchToColdBlock(any, "misaligned");
-  llvm::IRBuilderBase::InsertPointGuard guard(ir);
-  ir.SetInsertPoint(cold);
-  if (type->isVectorTy()) lane = LowestLane(ir, wrong);
-  e.hooks().EndWithTrap(e, Trap::kMisaligned, lane);
+  TrapIfMisaligned(e, wrong, [&] { return ir.getInt32(0); });
 }
 
 llvm::Value* ScalarPointer(Emitter& e, const AccessRequest& request) {
@@ -235,7 +216,54 @@ llvm::Value* LaneAddresses(Emitter& e, const AccessRequest& request) {
   return address;
 }
 
+// The lanes' host addresses as a progression.
+std::optional<LaneForm> AddressForm(Emitter& e,
+                                    const AccessRequest& request) {
+  Ir& ir = e.ir();
+  LaneForms* forms = e.lane_forms();
+  if (!forms) return std::nullopt;
+  llvm::Value* base = e.hooks().SpaceBase(e, request.space);
+  std::optional<LaneForm> form = forms->Find(e, request.address);
+  if (!form) return std::nullopt;
+  llvm::Type* type = form->base->getType();
+  if (request.index) {
+    std::optional<LaneForm> index = forms->Find(e, request.index);
+    if (!index) return std::nullopt;
+    if (index->base->getType() != type) {
+      if (BitWidth(index->base) > BitWidth(form->base)) return std::nullopt;
+      index = ExtendForm(ir, *index, type, /*is_signed=*/!base);
+    }
+    form = AddForms(ir, *form, *index);
+  }
+  form->base = ir.CreateAdd(
+      form->base, llvm::ConstantInt::getSigned(type, request.offset));
+  form = ExtendForm(ir, *form, ir.getInt64Ty(), false);
+  if (base) {
+    form->base = ir.CreateAdd(form->base,
+                              ir.CreatePtrToInt(base, ir.getInt64Ty()));
+  }
+  return form;
+}
+
 }  // namespace
+
+llvm::Value* LowestLane(Ir& ir, llvm::Value* mask) {
+  auto* type = llvm::cast<llvm::FixedVectorType>(mask->getType());
+  llvm::Value* bits =
+      ir.CreateBitCast(mask, ir.getIntNTy(type->getNumElements()));
+  llvm::Value* lane =
+      Binary(ir, llvm::Intrinsic::cttz, bits, ir.getFalse());
+  return ir.CreateZExtOrTrunc(lane, ir.getInt32Ty());
+}
+
+void TrapIfMisaligned(Emitter& e, llvm::Value* any,
+                      llvm::function_ref<llvm::Value*()> lane) {
+  Ir& ir = e.ir();
+  llvm::BasicBlock* cold = e.BranchToColdBlock(any, "misaligned");
+  llvm::IRBuilderBase::InsertPointGuard guard(ir);
+  ir.SetInsertPoint(cold);
+  e.hooks().EndWithTrap(e, Trap::kMisaligned, lane());
+}
 
 uint64_t KnownMultiple(Emitter& emitter, mlir::Value value) {
   return MultipleFinder(emitter.hooks()).Find(value, kMaxDepth);
@@ -248,16 +276,17 @@ llvm::Type* MemoryType(llvm::Type* type, bool packed) {
 }
 
 Access EmitAccess(Emitter& e, const AccessRequest& request) {
-  if (request.space != Space::param) CheckAlignment(e, request);
   Access access;
   if (IsVector(request.address) || IsVector(request.index)) {
     access.lanes = LaneAddresses(e, request);
+    access.form = AddressForm(e, request);
     auto* type = llvm::cast<llvm::FixedVectorType>(access.lanes->getType());
     access.mask =
         request.mask
             ? e.Get(request.mask)
             : llvm::ConstantInt::getTrue(IntLike(type, 1));
   } else {
+    if (request.space != Space::param) CheckAlignment(e, request);
     access.pointer = ScalarPointer(e, request);
   }
   uint64_t align = request.bytes;

@@ -14,6 +14,7 @@
 
 #include "backends/llvm_ir/emitter.h"
 #include "backends/llvm_ir/ir_util.h"
+#include "backends/llvm_ir/lane_forms.h"
 #include "hetir/dialect/HetIR.h"
 
 namespace hetgpu::llvm_ir {
@@ -35,11 +36,20 @@ struct Access {
   // Vector access: host addresses (i64) by lane and the lanes that take part.
   llvm::Value* lanes = nullptr;
   llvm::Value* mask = nullptr;
+  // Host address of lane 0 and the stride, when the lanes form a progression.
+  std::optional<LaneForm> form;
   llvm::Align align;
 };
 
-// Emits the address computation and the alignment check.
+// Emits the address computation; for a scalar access also the alignment
+// check. The check of lanes is made where they are accessed.
 Access EmitAccess(Emitter& emitter, const AccessRequest& request);
+
+// Ends the launch when an address that may be misaligned is. `any` is an i1,
+// `lane` gives the lane to blame and is called in the cold block.
+void TrapIfMisaligned(Emitter& emitter, llvm::Value* any,
+                      llvm::function_ref<llvm::Value*()> lane);
+llvm::Value* LowestLane(Ir& ir, llvm::Value* mask);
 
 // Largest power of two, at most 4096, that divides the value in every run.
 uint64_t KnownMultiple(Emitter& emitter, mlir::Value value);

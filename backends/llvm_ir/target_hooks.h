@@ -42,6 +42,11 @@ class TargetHooks {
 
   virtual llvm::Value* SpecialRegister(Emitter& emitter,
                                        hetir::SpecialRegisterOp op) = 0;
+  // With vectors of lanes: an i1 that says whether the lanes of a warp lie in
+  // one row of the block, so that tid.x counts up and tid.y, tid.z are the
+  // same; null when that is always so for this register.
+  virtual llvm::Value* LanesInRow(Emitter& emitter,
+                                  hetir::SpecialRegisterOp op) = 0;
   virtual llvm::Value* Timer(Emitter& emitter, hetir::TimerOp op) = 0;
 
   // Ends the block: the launch ends with an error. `lane` is an i32.

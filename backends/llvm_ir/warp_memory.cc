@@ -21,45 +21,44 @@ llvm::Value* LaneOffset(Ir& ir, llvm::Value* lanes, uint64_t bytes) {
   return bytes == 0 ? lanes : ir.CreateAdd(lanes, Int(lanes->getType(), bytes));
 }
 
-// 0, step, 2 step, … of i64.
-llvm::Constant* Ramp(llvm::LLVMContext& context, unsigned lanes,
-                     uint64_t step) {
-  llvm::SmallVector<uint64_t> values;
-  for (unsigned lane = 0; lane < lanes; ++lane) values.push_back(lane * step);
-  return llvm::ConstantDataVector::get(context, values);
+llvm::Value* AnyLane(Ir& ir, llvm::Value* mask) {
+  auto* type = llvm::cast<llvm::FixedVectorType>(mask->getType());
+  llvm::Type* bits = ir.getIntNTy(type->getNumElements());
+  return ir.CreateICmpNE(ir.CreateBitCast(mask, bits),
+                         llvm::ConstantInt::get(bits, 0));
 }
 
-// Address lane 0 has, or would have, if the access is contiguous; and whether
-// all lanes of the mask agree.
-struct Contiguity {
-  llvm::Value* first;
-  llvm::Value* holds;
-};
-Contiguity TestContiguity(Emitter& e, const Access& access, uint64_t step) {
+// Ends the launch when a lane of the mask is not a multiple of `bytes`.
+void CheckLanes(Emitter& e, const Access& access, uint64_t bytes) {
+  if (bytes == 1) return;
   Ir& ir = e.ir();
-  unsigned lanes = LaneCount(access);
-  llvm::Value* origin = ir.CreateSub(
-      access.lanes, Ramp(e.context(), lanes, step));
-  llvm::Value* bits = ir.CreateBitCast(access.mask, ir.getIntNTy(lanes));
-  llvm::Value* lowest = Binary(ir, llvm::Intrinsic::cttz, bits, ir.getFalse());
-  lowest = ir.CreateAnd(ir.CreateZExtOrTrunc(lowest, ir.getInt32Ty()),
-                        ir.getInt32(lanes - 1));
-  llvm::Value* first = ir.CreateExtractElement(origin, lowest);
-  llvm::Value* differs = ir.CreateAnd(
-      ir.CreateICmpNE(origin, ir.CreateVectorSplat(lanes, first)),
-      access.mask);
-  llvm::Value* any = ir.CreateICmpNE(
-      ir.CreateBitCast(differs, ir.getIntNTy(lanes)),
-      llvm::ConstantInt::get(ir.getIntNTy(lanes), 0));
-  return {first, ir.CreateNot(any)};
+  llvm::Type* type = access.lanes->getType();
+  llvm::Value* wrong = ir.CreateICmpNE(
+      ir.CreateAnd(access.lanes, Int(type, bytes - 1)), Int(type, 0));
+  wrong = ir.CreateAnd(wrong, access.mask);
+  TrapIfMisaligned(e, AnyLane(ir, wrong),
+                   [&] { return LowestLane(ir, wrong); });
 }
 
-// Emits `fast` where the condition holds and `slow` elsewhere; their values
-// are merged when not null.
+// The same for a progression whose stride is a multiple of `bytes`: all lanes
+// are as misaligned as the first.
+void CheckFirst(Emitter& e, const Access& access, uint64_t bytes) {
+  if (bytes == 1) return;
+  Ir& ir = e.ir();
+  llvm::Value* wrong = ir.CreateICmpNE(
+      ir.CreateAnd(access.form->base, ir.getInt64(bytes - 1)),
+      ir.getInt64(0));
+  TrapIfMisaligned(e, ir.CreateAnd(wrong, AnyLane(ir, access.mask)),
+                   [&] { return LowestLane(ir, access.mask); });
+}
+
+// Emits `fast` where the condition holds (null: always) and `slow` elsewhere;
+// their values are merged when not null.
 llvm::Value* Choose(Emitter& e, llvm::Value* condition,
                     const std::function<llvm::Value*()>& fast,
                     const std::function<llvm::Value*()>& slow) {
   Ir& ir = e.ir();
+  if (!condition) return fast();
   auto* yes = llvm::BasicBlock::Create(e.context(), "", e.function());
   auto* no = llvm::BasicBlock::Create(e.context(), "", e.function());
   auto* next = llvm::BasicBlock::Create(e.context(), "", e.function());
@@ -148,6 +147,30 @@ llvm::Value* LoadOneByOne(Emitter& e, const Access& access,
                           SameShape(element, addresses->getType()));
 }
 
+bool IsContiguous(const Access& access, uint64_t bytes) {
+  return access.form && access.form->stride == static_cast<int64_t>(bytes);
+}
+
+// Whether all lanes read one address.
+bool IsUniform(const Access& access) {
+  return access.form && access.form->stride == 0;
+}
+
+// One load for all lanes; none when no lane takes part.
+llvm::Value* LoadUniform(Emitter& e, const Access& access,
+                         llvm::Type* vector, llvm::Align align) {
+  Ir& ir = e.ir();
+  llvm::Type* element = vector->getScalarType();
+  llvm::Value* one = Choose(
+      e, AnyLane(ir, access.mask),
+      [&]() -> llvm::Value* {
+        return ir.CreateAlignedLoad(element, Pointer(ir, access.form->base),
+                                    align);
+      },
+      [&]() -> llvm::Value* { return llvm::Constant::getNullValue(element); });
+  return ir.CreateVectorSplat(LaneCount(access), one);
+}
+
 }  // namespace
 
 llvm::SmallVector<llvm::Value*> LoadLanes(Emitter& e, const Access& access,
@@ -159,6 +182,9 @@ llvm::SmallVector<llvm::Value*> LoadLanes(Emitter& e, const Access& access,
   llvm::Value* zero = llvm::Constant::getNullValue(vector);
   uint64_t bytes = BytesOf(element);
   llvm::Align align(bytes);
+  bool fast = ordering == Ordering::weak && count == 1 &&
+              (IsContiguous(access, bytes) || IsUniform(access));
+  if (!fast) CheckLanes(e, access, bytes * count);
   for (uint64_t i = 0; i < count; ++i) {
     llvm::Value* addresses = LaneOffset(ir, access.lanes, i * bytes);
     auto gather = [&]() -> llvm::Value* {
@@ -167,20 +193,41 @@ llvm::SmallVector<llvm::Value*> LoadLanes(Emitter& e, const Access& access,
     };
     if (ordering != Ordering::weak) {
       values.push_back(LoadOneByOne(e, access, addresses, element, ordering));
-    } else if (count > 1) {
+    } else if (!fast) {
       values.push_back(gather());
     } else {
-      Contiguity contiguous = TestContiguity(e, access, bytes);
       values.push_back(Choose(
-          e, contiguous.holds,
+          e, access.form->valid,
           [&]() -> llvm::Value* {
-            return ir.CreateMaskedLoad(vector, Pointer(ir, contiguous.first),
-                                       align, access.mask, zero);
+            CheckFirst(e, access, bytes);
+            if (IsUniform(access)) return LoadUniform(e, access, vector, align);
+            return ir.CreateMaskedLoad(vector,
+                                       Pointer(ir, access.form->base), align,
+                                       access.mask, zero);
           },
-          gather));
+          [&]() -> llvm::Value* {
+            CheckLanes(e, access, bytes);
+            return gather();
+          }));
     }
   }
   return values;
+}
+
+static void StoreOneByOne(Emitter& e, const Access& access, llvm::Value* addresses,
+                   llvm::Value* value, Ordering ordering) {
+  Ir& ir = e.ir();
+  llvm::Type* element = value->getType()->getScalarType();
+  ForEachLane(e, access.mask, [&](llvm::Value* lane) {
+    llvm::Value* one = ir.CreateBitCast(
+        ir.CreateExtractElement(value, lane),
+        ir.getIntNTy(element->getPrimitiveSizeInBits()));
+    llvm::StoreInst* store = ir.CreateAlignedStore(
+        one, Pointer(ir, ir.CreateExtractElement(addresses, lane)),
+        llvm::Align(BytesOf(element)));
+    store->setAtomic(StoreOrdering(ordering));
+    store->setVolatile(ordering == Ordering::volatile_);
+  });
 }
 
 void StoreLanes(Emitter& e, const Access& access,
@@ -189,6 +236,9 @@ void StoreLanes(Emitter& e, const Access& access,
   llvm::Type* element = values.front()->getType()->getScalarType();
   uint64_t bytes = BytesOf(element);
   llvm::Align align(bytes);
+  bool fast = ordering == Ordering::weak && values.size() == 1 &&
+              IsContiguous(access, bytes);
+  if (!fast) CheckLanes(e, access, bytes * values.size());
   for (auto [i, value] : llvm::enumerate(values)) {
     llvm::Value* stored = value;
     llvm::Value* addresses = LaneOffset(ir, access.lanes, i * bytes);
@@ -198,27 +248,21 @@ void StoreLanes(Emitter& e, const Access& access,
       return nullptr;
     };
     if (ordering != Ordering::weak) {
-      ForEachLane(e, access.mask, [&](llvm::Value* lane) {
-        llvm::Value* one = ir.CreateExtractElement(stored, lane);
-        one = ir.CreateBitCast(
-            one, ir.getIntNTy(element->getPrimitiveSizeInBits()));
-        llvm::StoreInst* store = ir.CreateAlignedStore(
-            one, Pointer(ir, ir.CreateExtractElement(addresses, lane)),
-            align);
-        store->setAtomic(StoreOrdering(ordering));
-        store->setVolatile(ordering == Ordering::volatile_);
-      });
-    } else if (values.size() > 1) {
+      StoreOneByOne(e, access, addresses, stored, ordering);
+    } else if (!fast) {
       scatter();
     } else {
-      Contiguity contiguous = TestContiguity(e, access, bytes);
-      Choose(e, contiguous.holds,
+      Choose(e, access.form->valid,
              [&]() -> llvm::Value* {
-               ir.CreateMaskedStore(stored, Pointer(ir, contiguous.first),
+               CheckFirst(e, access, bytes);
+               ir.CreateMaskedStore(stored, Pointer(ir, access.form->base),
                                     align, access.mask);
                return nullptr;
              },
-             scatter);
+             [&]() -> llvm::Value* {
+               CheckLanes(e, access, bytes);
+               return scatter();
+             });
     }
   }
 }

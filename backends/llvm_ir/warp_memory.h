@@ -1,8 +1,9 @@
 // Loads and stores of a warp: one address a lane.
 //
-// Most accesses of real kernels are contiguous: lane i at address + i * size.
-// That is often not provable, so it is tested at run time: a compare of two
-// address vectors picks a masked vector access over a gather or scatter.
+// Addresses that form a progression (lane_forms.h) with the element size as
+// stride become one masked vector access, with stride zero one scalar load;
+// the conditions of the form are tested at run time. All else is a gather or
+// scatter, and ordered accesses go lane by lane.
 #ifndef HETGPU_BACKENDS_LLVM_IR_WARP_MEMORY_H_
 #define HETGPU_BACKENDS_LLVM_IR_WARP_MEMORY_H_
 

@@ -240,6 +240,21 @@ llvm::Value* CpuHooks::SpecialRegister(Emitter& e,
   return Fit(e, bound, op.getResult());
 }
 
+// Rows are a multiple of the warp long, or there is only one. Of a single row
+// the lanes past its end do not exist and do not count.
+llvm::Value* CpuHooks::LanesInRow(Emitter& e, hetir::SpecialRegisterOp op) {
+  if (op.getReg() == hetir::SpecialRegister::laneid) return nullptr;
+  Ir& ir = e.ir();
+  auto size = [&](unsigned axis) {
+    return Field32(e, offsetof(BlockContext, ntid) + axis * kU32);
+  };
+  llvm::Value* whole = ir.CreateICmpEQ(
+      ir.CreateAnd(size(0), ir.getInt32(kWarpSize - 1)), ir.getInt32(0));
+  llvm::Value* one_row = ir.CreateICmpEQ(
+      size(0), Field32(e, offsetof(BlockContext, thread_count)));
+  return ir.CreateOr(whole, one_row);
+}
+
 llvm::Value* CpuHooks::Timer(Emitter& e, hetir::TimerOp op) {
   using hetir::Timer;
   Timer timer = op.getTimer();

@@ -46,6 +46,8 @@ class CpuHooks : public llvm_ir::TargetHooks {
   llvm::Value* IsSpace(llvm_ir::Emitter& e, hetir::IsSpaceOp op) override;
   llvm::Value* SpecialRegister(llvm_ir::Emitter& e,
                                hetir::SpecialRegisterOp op) override;
+  llvm::Value* LanesInRow(llvm_ir::Emitter& e,
+                          hetir::SpecialRegisterOp op) override;
   llvm::Value* Timer(llvm_ir::Emitter& e, hetir::TimerOp op) override;
   void EndWithTrap(llvm_ir::Emitter& e, llvm_ir::Trap kind,
                    llvm::Value* lane) override;

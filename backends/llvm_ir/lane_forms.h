@@ -1,10 +1,12 @@
-// Which vectors of lanes are arithmetic progressions: lane i holds
-// base + i * stride, stride a constant. Addresses of that form make loads and
-// stores contiguous (or uniform, with stride zero).
+// Which vectors of lanes are arithmetic progressions, half by half: lane i of
+// the first 16 holds low + i * stride, lane 16 + i holds high + i * stride, and
+// stride is a constant. Halves, because blocks with rows of 16 threads are as
+// common as longer ones. Addresses of that form make loads and stores
+// contiguous (or uniform, with stride zero).
 //
-// The stride is found before emission, optimistically around loops. The base
-// is emitted next to the vector as a scalar that follows the same operations;
-// what nobody uses is deleted by LLVM. Some steps hold only under conditions
+// The stride is found before emission, optimistically around loops. `low` and
+// `high` are emitted next to the vector as scalars that follow the same
+// operations; what nobody uses is deleted by LLVM. Some steps hold only under conditions
 // known at run time (the shape of the block, an index that does not wrap):
 // these are collected in `valid`, an i1 that is null when nothing can fail.
 #ifndef HETGPU_BACKENDS_LLVM_IR_LANE_FORMS_H_
@@ -22,7 +24,8 @@ namespace hetgpu::llvm_ir {
 class Emitter;
 
 struct LaneForm {
-  llvm::Value* base = nullptr;
+  llvm::Value* low = nullptr;   // lane 0
+  llvm::Value* high = nullptr;  // lane 16
   int64_t stride = 0;
   llvm::Value* valid = nullptr;
 };
@@ -54,7 +57,7 @@ class LaneForms {
 LaneForm AddForms(llvm::IRBuilder<>& ir, const LaneForm& a, const LaneForm& b);
 llvm::Value* AndConditions(llvm::IRBuilder<>& ir, llvm::Value* a,
                            llvm::Value* b);
-// The form of the zero-extended (sign-extended) lanes; `lanes` of them.
+// The form of the zero-extended (sign-extended) lanes.
 LaneForm ExtendForm(llvm::IRBuilder<>& ir, const LaneForm& form,
                     llvm::Type* type, bool is_signed);
 

@@ -225,22 +225,26 @@ std::optional<LaneForm> AddressForm(Emitter& e,
   llvm::Value* base = e.hooks().SpaceBase(e, request.space);
   std::optional<LaneForm> form = forms->Find(e, request.address);
   if (!form) return std::nullopt;
-  llvm::Type* type = form->base->getType();
+  llvm::Type* type = form->low->getType();
   if (request.index) {
     std::optional<LaneForm> index = forms->Find(e, request.index);
     if (!index) return std::nullopt;
-    if (index->base->getType() != type) {
-      if (BitWidth(index->base) > BitWidth(form->base)) return std::nullopt;
+    if (index->low->getType() != type) {
+      if (BitWidth(index->low) > BitWidth(form->low)) return std::nullopt;
       index = ExtendForm(ir, *index, type, /*is_signed=*/!base);
     }
     form = AddForms(ir, *form, *index);
   }
-  form->base = ir.CreateAdd(
-      form->base, llvm::ConstantInt::getSigned(type, request.offset));
+  auto constant = [&](llvm::Value* value) {
+    return LaneForm{value, value, 0, nullptr};
+  };
+  form = AddForms(ir, *form,
+                  constant(llvm::ConstantInt::getSigned(type,
+                                                        request.offset)));
   form = ExtendForm(ir, *form, ir.getInt64Ty(), false);
   if (base) {
-    form->base = ir.CreateAdd(form->base,
-                              ir.CreatePtrToInt(base, ir.getInt64Ty()));
+    form = AddForms(ir, *form,
+                    constant(ir.CreatePtrToInt(base, ir.getInt64Ty())));
   }
   return form;
 }

@@ -36,7 +36,7 @@ struct Access {
   // Vector access: host addresses (i64) by lane and the lanes that take part.
   llvm::Value* lanes = nullptr;
   llvm::Value* mask = nullptr;
-  // Host address of lane 0 and the stride, when the lanes form a progression.
+  // The lanes' host addresses, when they form a progression.
   std::optional<LaneForm> form;
   llvm::Align align;
 };

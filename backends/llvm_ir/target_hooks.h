@@ -42,11 +42,10 @@ class TargetHooks {
 
   virtual llvm::Value* SpecialRegister(Emitter& emitter,
                                        hetir::SpecialRegisterOp op) = 0;
-  // With vectors of lanes: an i1 that says whether the lanes of a warp lie in
-  // one row of the block, so that tid.x counts up and tid.y, tid.z are the
-  // same; null when that is always so for this register.
-  virtual llvm::Value* LanesInRow(Emitter& emitter,
-                                  hetir::SpecialRegisterOp op) = 0;
+  // With vectors of lanes: tid.x, tid.y, tid.z or laneid of lanes 0 and 16,
+  // valid when each half of the warp lies in one row of the block.
+  virtual LaneForm RegisterForm(Emitter& emitter,
+                                hetir::SpecialRegisterOp op) = 0;
   virtual llvm::Value* Timer(Emitter& emitter, hetir::TimerOp op) = 0;
 
   // Ends the block: the launch ends with an error. `lane` is an i32.

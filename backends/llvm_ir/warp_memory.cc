@@ -1,5 +1,6 @@
 #include "backends/llvm_ir/warp_memory.h"
 
+#include <array>
 #include <functional>
 
 #include "backends/llvm_ir/ordering.h"
@@ -40,16 +41,49 @@ void CheckLanes(Emitter& e, const Access& access, uint64_t bytes) {
                    [&] { return LowestLane(ir, wrong); });
 }
 
-// The same for a progression whose stride is a multiple of `bytes`: all lanes
-// are as misaligned as the first.
-void CheckFirst(Emitter& e, const Access& access, uint64_t bytes) {
+// The half-warps of a progression.
+struct Half {
+  llvm::Value* address;  // of its first lane
+  llvm::Value* mask;
+};
+std::array<Half, 2> HalvesOf(Emitter& e, const Access& access) {
+  Ir& ir = e.ir();
+  llvm::SmallVector<int> low, high;
+  for (int lane = 0; lane < 16; ++lane) {
+    low.push_back(lane);
+    high.push_back(16 + lane);
+  }
+  return {Half{access.form->low, ir.CreateShuffleVector(access.mask, low)},
+          Half{access.form->high, ir.CreateShuffleVector(access.mask, high)}};
+}
+
+llvm::Value* Concatenate(Ir& ir, llvm::Value* low, llvm::Value* high) {
+  llvm::SmallVector<int> all;
+  for (int lane = 0; lane < 32; ++lane) all.push_back(lane);
+  return ir.CreateShuffleVector(low, high, all);
+}
+llvm::Value* HalfOf(Ir& ir, llvm::Value* value, int half) {
+  llvm::SmallVector<int> lanes;
+  for (int lane = 0; lane < 16; ++lane) lanes.push_back(16 * half + lane);
+  return ir.CreateShuffleVector(value, lanes);
+}
+
+// The same as CheckLanes for a progression whose stride is a multiple of
+// `bytes`: the lanes of a half are as misaligned as its first.
+void CheckHalves(Emitter& e, const Access& access, uint64_t bytes) {
   if (bytes == 1) return;
   Ir& ir = e.ir();
+  llvm::Value* both = access.form->low;
+  if (access.form->high != both) both = ir.CreateOr(both, access.form->high);
   llvm::Value* wrong = ir.CreateICmpNE(
-      ir.CreateAnd(access.form->base, ir.getInt64(bytes - 1)),
-      ir.getInt64(0));
-  TrapIfMisaligned(e, ir.CreateAnd(wrong, AnyLane(ir, access.mask)),
-                   [&] { return LowestLane(ir, access.mask); });
+      ir.CreateAnd(both, ir.getInt64(bytes - 1)), ir.getInt64(0));
+  llvm::BasicBlock* cold = e.BranchToColdBlock(wrong, "maybe_misaligned");
+  llvm::BasicBlock* next = ir.GetInsertBlock();
+  // Perhaps only lanes that take no part.
+  ir.SetInsertPoint(cold);
+  CheckLanes(e, access, bytes);
+  ir.CreateBr(next);
+  ir.SetInsertPoint(next, next->begin());
 }
 
 // Emits `fast` where the condition holds (null: always) and `slow` elsewhere;
@@ -156,19 +190,44 @@ bool IsUniform(const Access& access) {
   return access.form && access.form->stride == 0;
 }
 
-// One load for all lanes; none when no lane takes part.
-llvm::Value* LoadUniform(Emitter& e, const Access& access,
-                         llvm::Type* vector, llvm::Align align) {
+// One load for the lanes of a half; none when no lane takes part.
+llvm::Value* LoadUniformHalf(Emitter& e, const Half& half,
+                             llvm::Type* element, llvm::Align align) {
   Ir& ir = e.ir();
-  llvm::Type* element = vector->getScalarType();
   llvm::Value* one = Choose(
-      e, AnyLane(ir, access.mask),
+      e, AnyLane(ir, half.mask),
       [&]() -> llvm::Value* {
-        return ir.CreateAlignedLoad(element, Pointer(ir, access.form->base),
-                                    align);
+        return ir.CreateAlignedLoad(element, Pointer(ir, half.address), align);
       },
       [&]() -> llvm::Value* { return llvm::Constant::getNullValue(element); });
-  return ir.CreateVectorSplat(LaneCount(access), one);
+  return ir.CreateVectorSplat(16, one);
+}
+
+llvm::Value* LoadProgression(Emitter& e, const Access& access,
+                             llvm::Type* element, llvm::Align align) {
+  Ir& ir = e.ir();
+  llvm::Type* vector = llvm::FixedVectorType::get(element, 16);
+  llvm::Value* zero = llvm::Constant::getNullValue(vector);
+  llvm::SmallVector<llvm::Value*, 2> parts;
+  for (const Half& half : HalvesOf(e, access)) {
+    parts.push_back(IsUniform(access)
+                        ? LoadUniformHalf(e, half, element, align)
+                        : ir.CreateMaskedLoad(vector,
+                                              Pointer(ir, half.address), align,
+                                              half.mask, zero));
+  }
+  return Concatenate(ir, parts[0], parts[1]);
+}
+
+void StoreProgression(Emitter& e, const Access& access, llvm::Value* value,
+                      llvm::Align align) {
+  Ir& ir = e.ir();
+  std::array<Half, 2> halves = HalvesOf(e, access);
+  for (int i : {0, 1}) {
+    ir.CreateMaskedStore(HalfOf(ir, value, i),
+                         Pointer(ir, halves[i].address), align,
+                         halves[i].mask);
+  }
 }
 
 }  // namespace
@@ -199,11 +258,8 @@ llvm::SmallVector<llvm::Value*> LoadLanes(Emitter& e, const Access& access,
       values.push_back(Choose(
           e, access.form->valid,
           [&]() -> llvm::Value* {
-            CheckFirst(e, access, bytes);
-            if (IsUniform(access)) return LoadUniform(e, access, vector, align);
-            return ir.CreateMaskedLoad(vector,
-                                       Pointer(ir, access.form->base), align,
-                                       access.mask, zero);
+            CheckHalves(e, access, bytes);
+            return LoadProgression(e, access, element, align);
           },
           [&]() -> llvm::Value* {
             CheckLanes(e, access, bytes);
@@ -254,9 +310,8 @@ void StoreLanes(Emitter& e, const Access& access,
     } else {
       Choose(e, access.form->valid,
              [&]() -> llvm::Value* {
-               CheckFirst(e, access, bytes);
-               ir.CreateMaskedStore(stored, Pointer(ir, access.form->base),
-                                    align, access.mask);
+               CheckHalves(e, access, bytes);
+               StoreProgression(e, access, stored, align);
                return nullptr;
              },
              [&]() -> llvm::Value* {

@@ -85,7 +85,10 @@ std::vector<llvm::Type*> CpuHooks::HiddenParameters(
   llvm::Type* i32 = llvm::Type::getInt32Ty(context);
   llvm::Type* tid =
       lanes_ == 1 ? i32 : llvm::FixedVectorType::get(i32, lanes_);
-  return {llvm::PointerType::getUnqual(context), tid, tid, tid, i32};
+  std::vector<llvm::Type*> types = {llvm::PointerType::getUnqual(context),
+                                    tid, tid, tid, i32};
+  if (lanes_ > 1) types.insert(types.end(), 6, i32);
+  return types;
 }
 
 void CpuHooks::DecorateFunction(llvm::Function& function) {
@@ -240,19 +243,25 @@ llvm::Value* CpuHooks::SpecialRegister(Emitter& e,
   return Fit(e, bound, op.getResult());
 }
 
-// Rows are a multiple of the warp long, or there is only one. Of a single row
-// the lanes past its end do not exist and do not count.
-llvm::Value* CpuHooks::LanesInRow(Emitter& e, hetir::SpecialRegisterOp op) {
-  if (op.getReg() == hetir::SpecialRegister::laneid) return nullptr;
+// Rows are a multiple of half a warp long, or there is only one. Of a single
+// row the lanes past its end do not exist and do not count.
+llvm_ir::LaneForm CpuHooks::RegisterForm(Emitter& e,
+                                         hetir::SpecialRegisterOp op) {
+  using Register = hetir::SpecialRegister;
   Ir& ir = e.ir();
-  auto size = [&](unsigned axis) {
-    return Field32(e, offsetof(BlockContext, ntid) + axis * kU32);
-  };
+  if (op.getReg() == Register::laneid) {
+    return {ir.getInt32(0), ir.getInt32(kWarpSize / 2)};
+  }
+  unsigned axis = static_cast<unsigned>(op.getReg()) -
+                  static_cast<unsigned>(Register::tid_x);
+  llvm::Value* row = Field32(e, offsetof(BlockContext, ntid));
   llvm::Value* whole = ir.CreateICmpEQ(
-      ir.CreateAnd(size(0), ir.getInt32(kWarpSize - 1)), ir.getInt32(0));
+      ir.CreateAnd(row, ir.getInt32(kWarpSize / 2 - 1)), ir.getInt32(0));
   llvm::Value* one_row = ir.CreateICmpEQ(
-      size(0), Field32(e, offsetof(BlockContext, thread_count)));
-  return ir.CreateOr(whole, one_row);
+      row, Field32(e, offsetof(BlockContext, thread_count)));
+  return {e.function()->getArg(HiddenArguments::kLow + axis),
+          e.function()->getArg(HiddenArguments::kHigh + axis), 0,
+          ir.CreateOr(whole, one_row)};
 }
 
 llvm::Value* CpuHooks::Timer(Emitter& e, hetir::TimerOp op) {

@@ -12,7 +12,10 @@
 namespace hetgpu::cpu {
 
 struct HiddenArguments {
-  enum : unsigned { kBlock, kTidX, kTidY, kTidZ, kUnit, kCount };
+  // kLow and kHigh, with 32 lanes only: tid x, y, z of lanes 0 and 16.
+  enum : unsigned {
+    kBlock, kTidX, kTidY, kTidZ, kUnit, kLow, kHigh = kLow + 3,
+  };
 };
 
 struct CpuForm {
@@ -46,8 +49,8 @@ class CpuHooks : public llvm_ir::TargetHooks {
   llvm::Value* IsSpace(llvm_ir::Emitter& e, hetir::IsSpaceOp op) override;
   llvm::Value* SpecialRegister(llvm_ir::Emitter& e,
                                hetir::SpecialRegisterOp op) override;
-  llvm::Value* LanesInRow(llvm_ir::Emitter& e,
-                          hetir::SpecialRegisterOp op) override;
+  llvm_ir::LaneForm RegisterForm(llvm_ir::Emitter& e,
+                                 hetir::SpecialRegisterOp op) override;
   llvm::Value* Timer(llvm_ir::Emitter& e, hetir::TimerOp op) override;
   void EndWithTrap(llvm_ir::Emitter& e, llvm_ir::Trap kind,
                    llvm::Value* lane) override;

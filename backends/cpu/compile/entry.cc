@@ -96,15 +96,23 @@ class EntryBuilder {
     unit->addIncoming(first_, before);
     llvm::SmallVector<uint32_t> lanes;
     for (uint32_t lane = 0; lane < kWarpSize; ++lane) lanes.push_back(lane);
+    llvm::Value* first = ir_.CreateShl(unit, 5);
     llvm::Value* thread = ir_.CreateAdd(
-        Splat(ir_.CreateShl(unit, 5)),
+        Splat(first),
         llvm::ConstantDataVector::get(entry_->getContext(), lanes));
-    llvm::Value* row = Quotient(thread, inverse_x);
-    llvm::Value* plane = Quotient(row, inverse_y);
-    llvm::Value* x =
-        ir_.CreateSub(thread, ir_.CreateMul(row, Splat(size_x_)));
-    llvm::Value* y = ir_.CreateSub(row, ir_.CreateMul(plane, Splat(size_y_)));
-    Call({x, y, plane}, unit);
+    auto index_of = [&](llvm::Value* t, auto shape) {
+      llvm::Value* row = Quotient(t, shape(inverse_x));
+      llvm::Value* plane = Quotient(row, shape(inverse_y));
+      return Index{
+          ir_.CreateSub(t, ir_.CreateMul(row, shape(size_x_))),
+          ir_.CreateSub(row, ir_.CreateMul(plane, shape(size_y_))), plane};
+    };
+    auto scalar = [](llvm::Value* value) { return value; };
+    Index all = index_of(thread, [&](llvm::Value* v) { return Splat(v); });
+    Index low = index_of(first, scalar);
+    Index high = index_of(
+        ir_.CreateAdd(first, ir_.getInt32(kWarpSize / 2)), scalar);
+    Call(all, unit, {low.x, low.y, low.z, high.x, high.y, high.z});
     llvm::Value* next = ir_.CreateAdd(unit, ir_.getInt32(1));
     unit->addIncoming(next, ir_.GetInsertBlock());
     ir_.CreateCondBr(ir_.CreateICmpULT(next, end), warp, done);
@@ -138,15 +146,18 @@ class EntryBuilder {
   }
   llvm::Value* Inverse(llvm::Value* n) {
     llvm::Value* up = ir_.CreateAdd(ir_.getInt32((1u << 20) - 1), n);
-    return Splat(ir_.CreateUDiv(up, n));
+    return ir_.CreateUDiv(up, n);
   }
   llvm::Value* Quotient(llvm::Value* n, llvm::Value* inverse) {
     return ir_.CreateLShr(ir_.CreateMul(n, inverse), 20);
   }
-  void Call(Index index, llvm::Value* unit) {
+  void Call(Index index, llvm::Value* unit,
+            llvm::ArrayRef<llvm::Value*> more = {}) {
     StoreCurrentUnit(ir_, block_, unit);
-    llvm::CallInst* call = ir_.CreateCall(
-        kernel_, {block_, index.x, index.y, index.z, unit});
+    llvm::SmallVector<llvm::Value*> arguments = {block_, index.x, index.y,
+                                                 index.z, unit};
+    arguments.append(more.begin(), more.end());
+    llvm::CallInst* call = ir_.CreateCall(kernel_, arguments);
     call->addFnAttr(llvm::Attribute::AlwaysInline);
   }
 

@@ -64,9 +64,7 @@ void assert_fail(BlockContext* block, uint64_t message, uint64_t file,
                    frame->ctaid[0], frame->ctaid[1], frame->ctaid[2], thread.x,
                    thread.y, thread.z);
   out.AppendKernelString(message, char_size);
-  const bool warp = frame->launch->code().lanes_per_unit != 1;
-  out.AppendFormat(warp ? "` failed in the warp that starts with this thread.\n"
-                        : "` failed.\n");
+  out.AppendFormat("` failed.\n");
   frame->owner->helper_caller = 0;
   frame->owner->Print(out.view());
   std::string detail(out.view().substr(0, out.view().size() - 1));

@@ -117,7 +117,7 @@ TEST_P(FaultsSuite, Assert) {
   EXPECT_RESULT(
       HETGPU_ERROR_LAUNCH_ASSERT,
       Run(Function("faults", "assert_below"), {{1, 1, 1}, {32, 1, 1}}, 31u));
-  ExpectThread(31);
+  EXPECT_EQ(LastLaunchError().thread.x, 31u);
   EXPECT_THAT(LastLaunchError().text, HasSubstr("threadIdx.x < limit"));
   EXPECT_THAT(LastLaunchError().text, HasSubstr("faults.cu"));
   ExpectUsable();

@@ -45,10 +45,11 @@ absl::Status CheckName(const char* name) {
   return Error(HETGPU_ERROR_INVALID_VALUE, "null name");
 }
 
-hetgpuGlobalInfo GlobalInfoOf(const hetgpu::SymbolInfo& symbol, uint64_t data) {
+hetgpuGlobalInfo GlobalInfoOf(const hetgpu::SymbolInfo& symbol,
+                              uint64_t address) {
   hetgpuGlobalInfo info = {};
   info.name = symbol.name.c_str();
-  info.address = data + symbol.offset;
+  info.address = address;
   info.size = symbol.size;
   info.align = symbol.align;
   info.type = ToApi(symbol.type);
@@ -119,7 +120,9 @@ hetgpuResult hetgpuModuleGetGlobal(hetgpuModule module, const char* name,
     HETGPU_ASSIGN_OR_RETURN(const auto found, Lookup<Module>(module));
     HETGPU_RETURN_IF_ERROR(CheckName(name));
     HETGPU_ASSIGN_OR_RETURN(const auto* symbol, found->GetGlobal(name));
-    if (address != nullptr) *address = found->data() + symbol->offset;
+    if (address != nullptr) {
+      HETGPU_ASSIGN_OR_RETURN(*address, found->AddressOf(*symbol));
+    }
     if (size != nullptr) *size = symbol->size;
     return absl::OkStatus();
   });
@@ -140,7 +143,9 @@ hetgpuResult hetgpuModuleGetGlobalInfo(hetgpuModule module, uint32_t index,
     HETGPU_ASSIGN_OR_RETURN(const auto found, Lookup<Module>(module));
     const auto& symbols = found->info().symbols;
     HETGPU_RETURN_IF_ERROR(CheckIndex("global", index, symbols.size()));
-    return FillStruct(info, GlobalInfoOf(symbols[index], found->data()),
+    HETGPU_ASSIGN_OR_RETURN(const uint64_t address,
+                            found->AddressOf(symbols[index]));
+    return FillStruct(info, GlobalInfoOf(symbols[index], address),
                       "global info");
   });
 }

@@ -191,5 +191,69 @@ TEST_F(ApiModuleTest, RefusedKernelsDoNotStopTheOthers) {
   EXPECT_SUCCESS(hetgpuFunctionPrepare(Function("nothing")));
 }
 
+class NativeModuleTest : public FakeTest {
+ protected:
+  hetgpuFunction LoadFunction(const std::string& text, const char* name) {
+    EXPECT_SUCCESS(hetgpuModuleLoadData(context_, text.data(), text.size(),
+                                        "x.ptx", &native_));
+    hetgpuFunction function = nullptr;
+    EXPECT_SUCCESS(hetgpuModuleGetFunction(native_, name, &function));
+    return function;
+  }
+  hetgpuResult Run(hetgpuFunction function) {
+    const hetgpuResult launched = hetgpuLaunchKernel(
+        function, {1, 1, 1}, {1, 1, 1}, 0, nullptr, nullptr);
+    if (launched != HETGPU_SUCCESS) return launched;
+    return hetgpuContextSynchronize(context_);
+  }
+  uint64_t Compiles() {
+    uint64_t value = 0;
+    EXPECT_SUCCESS(hetgpuGetCounter(HETGPU_COUNTER_COMPILES, &value));
+    return value;
+  }
+
+  hetgpuModule native_ = nullptr;
+};
+
+TEST_F(NativeModuleTest, KernelsRunWithoutTheCompiler) {
+  const uint64_t before = Compiles();
+  EXPECT_SUCCESS(Run(LoadFunction("native", "nothing")));
+  EXPECT_EQ(Compiles(), before);
+}
+
+TEST_F(NativeModuleTest, TheDeviceMayTakeWhatTheFrontEndRefuses) {
+  const hetgpuFunction refused = LoadFunction("native", "refused");
+  EXPECT_SUCCESS(Run(refused));
+  const char* text = nullptr;
+  ASSERT_SUCCESS(
+      hetgpuFunctionGetText(refused, HETGPU_FUNCTION_TEXT_REFUSAL, &text));
+  EXPECT_STREQ(text, "");
+}
+
+TEST_F(NativeModuleTest, WhatTheDeviceRefusesSaysSoWhenRun) {
+  EXPECT_RESULT(HETGPU_ERROR_COMPILE_FAILED,
+                Run(LoadFunction("native refused", "nothing")));
+  EXPECT_STREQ(hetgpuGetLastErrorDetail(), "fake: line 3: not taken");
+  EXPECT_RESULT(HETGPU_ERROR_UNSUPPORTED,
+                Run(LoadFunction("native refused", "refused")));
+}
+
+TEST_F(NativeModuleTest, GlobalsAreWhereTheDevicePutThem) {
+  LoadFunction("native", "nothing");
+  hetgpuDevicePtr table = 0, pointer = 0;
+  uint64_t size = 0;
+  ASSERT_SUCCESS(hetgpuModuleGetGlobal(native_, "table", &table, &size));
+  ASSERT_SUCCESS(hetgpuModuleGetGlobal(native_, "pointer", &pointer, nullptr));
+  EXPECT_EQ(size, 16u);
+  EXPECT_EQ(pointer, table + 16);
+  const uint32_t values[4] = {5, 6, 7, 8};
+  EXPECT_SUCCESS(hetgpuMemCopyHtoD(context_, table, values, 16));
+  EXPECT_RESULT(HETGPU_ERROR_NOT_FOUND,
+                hetgpuModuleGetGlobal(native_, "settings", &table, nullptr));
+  ASSERT_SUCCESS(hetgpuModuleUnload(native_));
+  EXPECT_NE(HETGPU_SUCCESS,
+            hetgpuMemCopyHtoD(context_, pointer, values, 8));
+}
+
 }  // namespace
 }  // namespace hetgpu::runtime

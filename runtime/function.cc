@@ -60,15 +60,16 @@ constexpr AttributeRow kAttributes[] = {
 Function::Function(std::shared_ptr<ModuleState> state, const KernelInfo* info)
     : state_(std::move(state)),
       info_(info),
-      refusal_(info->refusal.message()) {}
+      refusal_(state_->native() ? "" : info->refusal.message()) {}
 
 absl::StatusOr<hetgpu::Kernel*> Function::Prepare() {
-  if (!info_->refusal.ok()) {
-    return Annotate(HETGPU_ERROR_UNSUPPORTED, Cat("kernel ", info_->name),
-                    info_->refusal);
-  }
+  HETGPU_RETURN_IF_ERROR(state_->RefusalOf(*info_));
   std::lock_guard lock(mutex_);
   if (kernel_) return kernel_.get();
+  if (DeviceModule* const native = state_->native()) {
+    HETGPU_ASSIGN_OR_RETURN(kernel_, native->Load(*info_));
+    return kernel_.get();
+  }
   HETGPU_ASSIGN_OR_RETURN(Platform* const platform, Platform::Get());
   HETGPU_ASSIGN_OR_RETURN(
       const std::shared_ptr<const std::string> image,

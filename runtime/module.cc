@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "runtime/error.h"
 #include "runtime/function.h"
+#include "runtime/platform.h"
 #include "runtime/status_macros.h"
 
 namespace hetgpu::runtime {
@@ -54,13 +55,74 @@ absl::StatusOr<std::shared_ptr<ModuleState>> ModuleState::Create(
     std::shared_ptr<const ModuleSource> source) {
   std::shared_ptr<ModuleState> state(
       new ModuleState(std::move(context), std::move(source)));
-  if (state->info().data_size == 0) return state;
+  HETGPU_RETURN_IF_ERROR(state->LoadNative());
+  const bool native = state->native_ || !state->native_refusal_.ok();
+  if (native || state->info().data_size == 0) return state;
   HETGPU_RETURN_IF_ERROR(state->AllocateData());
   HETGPU_RETURN_IF_ERROR(state->WriteData());
   return state;
 }
 
+// Strict floating point is a property of the code that is made here.
+absl::Status ModuleState::LoadNative() {
+  auto loaded = context_->backend().LoadModule(info(), source_->bytes);
+  if (loaded.ok()) {
+    native_ = *std::move(loaded);
+  } else if (absl::IsInvalidArgument(loaded.status())) {
+    native_refusal_ = Annotate(HETGPU_ERROR_COMPILE_FAILED, "",
+                               loaded.status());
+  } else if (absl::IsUnimplemented(loaded.status())) {
+    native_refusal_ = Annotate(HETGPU_ERROR_UNSUPPORTED, "", loaded.status());
+  } else {
+    return Annotate(ResultOf(loaded.status()), info().name, loaded.status());
+  }
+  if (!native_) return absl::OkStatus();
+  HETGPU_ASSIGN_OR_RETURN(Platform* const platform, Platform::Get());
+  if (platform->environment().fp_mode == "strict") {
+    native_refusal_ = Error(
+        HETGPU_ERROR_UNSUPPORTED, info().name, ": HETGPU_FP_MODE is strict, but "
+        "backend ", context_->info().backend, " has native code only");
+    native_.reset();
+    return absl::OkStatus();
+  }
+  for (const SymbolInfo& symbol : info().symbols) {
+    if (symbol.size == 0) continue;
+    const auto address = native_->SymbolAddress(symbol);
+    if (absl::IsNotFound(address.status())) continue;
+    HETGPU_RETURN_IF_ERROR(address.status());
+    Allocation range{*address, symbol.size};
+    range.is_module_data = true;
+    native_data_.push_back(*address);
+    context_->allocations().Add(range);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint64_t> ModuleState::AddressOf(
+    const SymbolInfo& symbol) const {
+  if (!native_refusal_.ok()) return native_refusal_;
+  if (!native_) return data_ + symbol.offset;
+  auto address = native_->SymbolAddress(symbol);
+  if (address.ok()) return address;
+  const bool left_out = absl::IsNotFound(address.status());
+  return Annotate(
+      left_out ? HETGPU_ERROR_NOT_FOUND : ResultOf(address.status()),
+      Cat(info().name, ": global ", symbol.name), address.status());
+}
+
+absl::Status ModuleState::RefusalOf(const KernelInfo& kernel) const {
+  if (native_) return absl::OkStatus();
+  if (!kernel.refusal.ok()) {
+    return Annotate(HETGPU_ERROR_UNSUPPORTED, Cat("kernel ", kernel.name),
+                    kernel.refusal);
+  }
+  return native_refusal_;
+}
+
 ModuleState::~ModuleState() {
+  for (const uint64_t address : native_data_) {
+    context_->allocations().RemoveModuleData(address);
+  }
   if (allocation_ == 0) return;
   for (const SymbolInfo& symbol : info().symbols) {
     if (symbol.size != 0) {

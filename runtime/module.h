@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "runtime/context.h"
@@ -16,10 +17,15 @@ namespace hetgpu::runtime {
 
 class Function;
 
-// What functions need of their module; lives as long as any of them.
+// What functions need of their module; lives as long as any of them. Its data
+// and code are held in one of two ways, decided here once for all its kernels:
+//   native    by the device, which takes the source as a whole
+//   compiled  here: a data segment, and an image for each kernel
 class ModuleState {
  public:
-  // Allocates the data segment and writes its initial content.
+  // Gives the device the source, or allocates the data segment and writes its
+  // initial content. A source that the device refuses is a module all the same:
+  // its kernels say why they cannot run.
   static absl::StatusOr<std::shared_ptr<ModuleState>> Create(
       std::shared_ptr<Context> context,
       std::shared_ptr<const ModuleSource> source);
@@ -28,17 +34,29 @@ class ModuleState {
   Context& context() const { return *context_; }
   const ModuleSource& source() const { return *source_; }
   const ModuleInfo& info() const { return source_->info; }
-  // Device address of the data segment; 0 when the module has no data.
+  // Device address of the data segment; 0 when the module has no data, or the
+  // device holds it.
   uint64_t data() const { return data_; }
+  // NOT_FOUND when the device's compiler left the variable out.
+  absl::StatusOr<uint64_t> AddressOf(const SymbolInfo& symbol) const;
+
+  // Null on the compiled route.
+  DeviceModule* native() const { return native_.get(); }
+  // Why the kernel cannot run; OK when nothing speaks against it.
+  absl::Status RefusalOf(const KernelInfo& kernel) const;
 
  private:
   ModuleState(std::shared_ptr<Context> context,
               std::shared_ptr<const ModuleSource> source);
+  absl::Status LoadNative();
   absl::Status AllocateData();
   absl::Status WriteData();
 
   const std::shared_ptr<Context> context_;
   const std::shared_ptr<const ModuleSource> source_;
+  std::unique_ptr<DeviceModule> native_;
+  std::vector<uint64_t> native_data_;  // addresses of its variables
+  absl::Status native_refusal_;  // the device takes sources, but not this one
   uint64_t allocation_ = 0;  // what the device gave
   uint64_t data_ = 0;        // allocation_ rounded up to data_align
 };
@@ -56,7 +74,9 @@ class Module {
 
   Context& context() const { return state_->context(); }
   const ModuleInfo& info() const { return state_->info(); }
-  uint64_t data() const { return state_->data(); }
+  absl::StatusOr<uint64_t> AddressOf(const SymbolInfo& symbol) const {
+    return state_->AddressOf(symbol);
+  }
 
   // The same handle for the same name. NOT_FOUND lists the kernels.
   absl::StatusOr<hetgpuFunction> GetFunction(std::string_view name);

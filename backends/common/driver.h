@@ -82,13 +82,26 @@ class Kernel {
   virtual std::string Explain() const = 0;
 };
 
+// A module that the device holds as a whole, made from its source by the
+// device's own compiler. Its kernels may outlive it.
+class DeviceModule {
+ public:
+  virtual ~DeviceModule() = default;
+  // Device address of a variable; NotFound when the compiler left it out. Stays
+  // the same for life.
+  virtual absl::StatusOr<uint64_t> SymbolAddress(const SymbolInfo& symbol) = 0;
+  virtual absl::StatusOr<std::unique_ptr<Kernel>> Load(
+      const KernelInfo& info) = 0;
+};
+
 struct LaunchDesc {
   Kernel* kernel = nullptr;   // kept alive by the caller until completion
   const KernelInfo* info = nullptr;  // ditto
   Dim3 grid, block;
   uint32_t dynamic_shared_bytes = 0;
   std::string params;         // the parameter block, info->param_bytes long
-  uint64_t module_data = 0;   // device address of the module's data segment
+  uint64_t module_data = 0;   // device address of the module's data segment;
+                              // 0 for kernels of a DeviceModule
   uint64_t timeout_ms = 0;    // 0 = none
 };
 
@@ -139,6 +152,15 @@ class Device {
   virtual absl::StatusOr<uint64_t> Allocate(uint64_t bytes) = 0;
   virtual absl::Status Free(uint64_t address) = 0;  // start of an allocation
   virtual uint64_t FreeMemory() const = 0;
+  // The native route: gives the device the module's source. Null where it takes
+  // none; then the runtime holds the data segment and Load() gets an image for
+  // each kernel. InvalidArgument, with the device's own messages, or
+  // Unimplemented: this source is not taken.
+  virtual absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(
+      const ModuleInfo& info, std::string_view source) {
+    return nullptr;
+  }
+  // A kernel from what the compile side made.
   virtual absl::StatusOr<std::unique_ptr<Kernel>> Load(
       const KernelInfo& info, std::string_view image) = 0;
   virtual absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() = 0;

@@ -13,6 +13,30 @@ namespace {
 
 constexpr uint64_t kAlign = 256;
 
+// Holds its variables in host memory.
+class FakeDeviceModule : public DeviceModule {
+ public:
+  FakeDeviceModule(const ModuleInfo& info, Print print)
+      : data_(info.data_size, '\0'), print_(std::move(print)) {}
+
+  absl::StatusOr<uint64_t> SymbolAddress(const SymbolInfo& symbol) override {
+    if (symbol.name == "settings") {
+      return absl::NotFoundError("fake: settings was left out");
+    }
+    return reinterpret_cast<uint64_t>(data_.data()) + symbol.offset;
+  }
+
+  absl::StatusOr<std::unique_ptr<Kernel>> Load(
+      const KernelInfo& info) override {
+    return std::unique_ptr<Kernel>(
+        std::make_unique<FakeKernel>(info.name, print_));
+  }
+
+ private:
+  std::string data_;
+  const Print print_;
+};
+
 class FakeDevice : public Device {
  public:
   explicit FakeDevice(DeviceInfo info) : info_(std::move(info)) {}
@@ -49,6 +73,16 @@ class FakeDevice : public Device {
   uint64_t FreeMemory() const override {
     std::lock_guard lock(mutex_);
     return kFakeMemory - used_;
+  }
+
+  absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(
+      const ModuleInfo& info, std::string_view source) override {
+    if (source.rfind("native", 0) != 0) return nullptr;
+    if (source == "native refused") {
+      return absl::InvalidArgumentError("fake: line 3: not taken");
+    }
+    return std::unique_ptr<DeviceModule>(std::make_unique<FakeDeviceModule>(
+        info, [this](std::string_view text) { Print(text); }));
   }
 
   absl::StatusOr<std::unique_ptr<Kernel>> Load(

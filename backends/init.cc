@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "backends/cpu/driver.h"
+#include "backends/cuda/driver.h"
 #include "backends/null/driver.h"
 
 namespace hetgpu {
@@ -19,6 +20,7 @@ bool IsEnabled(const char* variable) {
 std::vector<std::unique_ptr<Driver>> CreateDrivers() {
   std::vector<std::unique_ptr<Driver>> drivers;
   drivers.push_back(cpu::CreateDriver());
+  drivers.push_back(cuda::CreateDriver());
   if (IsEnabled("HETGPU_ENABLE_NULL")) {
     drivers.push_back(null::CreateDriver());
   }

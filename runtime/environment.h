@@ -6,6 +6,7 @@
 //                           ~/.cache/hetgpu
 //   HETGPU_JIT_CACHE_SIZE   bytes with optional suffix K, M, G (or KB, …, of
 //                           1024); 0 = no disk cache; default 512MB
+//   HETGPU_CUDA_LIBRARY     read by the CUDA backend: path of libcuda.so.1
 //   HETGPU_COMPILER_LIBRARY path of libhetgpu_compiler.so; default: next to
 //                           this library
 #ifndef HETGPU_RUNTIME_ENVIRONMENT_H_

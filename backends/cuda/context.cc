@@ -1,0 +1,85 @@
+#include "backends/cuda/context.h"
+
+#include <atomic>
+
+#include "absl/strings/str_cat.h"
+#include "backends/cuda/status_util.h"
+
+namespace hetgpu::cuda {
+namespace {
+
+std::atomic<bool> has_runaway = false;
+
+}  // namespace
+
+bool Context::HasRunaway() { return has_runaway; }
+
+absl::StatusOr<std::unique_ptr<Context>> Context::Create(
+    const Library& library, CUdevice device) {
+  std::unique_ptr<Context> context(new Context(library, device));
+  const absl::StatusOr<CUcontext> made = context->Make();
+  if (!made.ok()) return made.status();
+  context->handle_ = *made;
+  context->generation_ = 1;
+  return context;
+}
+
+Context::~Context() {
+  if (handle_ != nullptr && !HasRunaway()) library_.CtxDestroy(handle_);
+}
+
+absl::StatusOr<CUcontext> Context::Make() const {
+  CUcontext handle = nullptr;
+  HETGPU_CUDA_RETURN_IF_ERROR(library_, CtxCreate, (&handle, 0, device_));
+  // Creating makes current; this thread keeps what it had.
+  CUcontext popped = nullptr;
+  library_.CtxPopCurrent(&popped);
+  return handle;
+}
+
+absl::Status Context::Install() {
+  const absl::StatusOr<CUcontext> made = Make();
+  ++generation_;
+  if (made.ok()) {
+    handle_ = *made;
+    return absl::OkStatus();
+  }
+  handle_ = nullptr;
+  lost_ = absl::UnavailableError(absl::StrCat(
+      "cuda: device ", device_, " is lost to this process: ",
+      made.status().message()));
+  return lost_;
+}
+
+absl::Status Context::Replace(uint64_t generation) {
+  std::unique_lock<std::shared_mutex> alone(in_use_);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (generation_ != generation || handle_ == nullptr) return lost_;
+  library_.CtxDestroy(handle_);
+  return Install();
+}
+
+absl::Status Context::Abandon(uint64_t generation) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (generation_ != generation || handle_ == nullptr) return lost_;
+  has_runaway = true;
+  return Install();
+}
+
+Current::Current(const Context& context)
+    : library_(context.library_), in_use_(context.in_use_) {
+  std::lock_guard<std::mutex> lock(context.mutex_);
+  generation_ = context.generation_;
+  status_ = context.lost_;
+  if (!status_.ok()) return;
+  status_ = ToStatus(library_, library_.CtxPushCurrent(context.handle_),
+                     "cuCtxPushCurrent");
+}
+
+Current::~Current() {
+  if (!status_.ok()) return;
+  CUcontext popped = nullptr;
+  library_.CtxPopCurrent(&popped);
+}
+
+}  // namespace hetgpu::cuda

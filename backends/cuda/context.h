@@ -1,0 +1,89 @@
+// The CUDA context of a device, and making it current.
+//
+// A context can be lost in two ways:
+//   fault     A kernel failed. Every call in the context fails from then on, so
+//             it is destroyed and another made. Drivers of today (580 was
+//             tried) refuse that: after a kernel's fault they fail every
+//             context of the process, old or new, until the process ends.
+//   runaway   A kernel does not end. Nothing can stop it, and destroying its
+//             context would wait for it, so the context is left alone with the
+//             kernel, which runs on until the process ends, and another is made.
+// Whoever holds handles of a context (modules, streams, events) sees a new
+// generation and makes them again.
+#ifndef HETGPU_BACKENDS_CUDA_CONTEXT_H_
+#define HETGPU_BACKENDS_CUDA_CONTEXT_H_
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "backends/cuda/library.h"
+
+namespace hetgpu::cuda {
+
+// Thread-safe.
+class Context {
+ public:
+  static absl::StatusOr<std::unique_ptr<Context>> Create(
+      const Library& library, CUdevice device);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const Library& library() const { return library_; }
+  CUdevice device() const { return device_; }
+
+  // Destroys the context of `generation` (from 1) and makes another, unless it
+  // is gone already. On failure the device cannot be used any more.
+  absl::Status Replace(uint64_t generation);
+  // The same, but leaves the old context alone.
+  absl::Status Abandon(uint64_t generation);
+  // That a context of this process was abandoned. Whatever is destroyed then may
+  // wait for the runaway kernel, so nothing is.
+  static bool HasRunaway();
+
+ private:
+  friend class Current;
+
+  Context(const Library& library, CUdevice device)
+      : library_(library), device_(device) {}
+  absl::StatusOr<CUcontext> Make() const;
+  // Puts a new context in the place of the present one.
+  absl::Status Install();
+
+  const Library& library_;
+  const CUdevice device_;
+  mutable std::shared_mutex in_use_;  // shared: somebody calls in a context
+  mutable std::mutex mutex_;          // guards all below
+  CUcontext handle_ = nullptr;        // null: lost for good
+  uint64_t generation_ = 0;
+  absl::Status lost_;  // why handle_ is null
+};
+
+// Makes the device's context current on this thread for its own lifetime; what
+// was current before is again afterwards. Do not nest: pass it on.
+class Current {
+ public:
+  explicit Current(const Context& context);
+  ~Current();
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+
+  // Not OK: the device is lost and no context is current.
+  const absl::Status& status() const { return status_; }
+  uint64_t generation() const { return generation_; }
+  const Library& library() const { return library_; }
+
+ private:
+  const Library& library_;
+  const std::shared_lock<std::shared_mutex> in_use_;
+  uint64_t generation_ = 0;
+  absl::Status status_;
+};
+
+}  // namespace hetgpu::cuda
+
+#endif  // HETGPU_BACKENDS_CUDA_CONTEXT_H_

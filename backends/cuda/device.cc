@@ -1,0 +1,113 @@
+#include "backends/cuda/device.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "backends/cuda/event.h"
+#include "backends/cuda/module.h"
+#include "backends/cuda/queue.h"
+#include "backends/cuda/status_util.h"
+
+namespace hetgpu::cuda {
+namespace {
+
+uint32_t Attribute(const Library& library, CUdevice device, int attribute) {
+  int value = 0;
+  library.DeviceGetAttribute(&value, attribute, device);
+  return static_cast<uint32_t>(value);
+}
+
+}  // namespace
+
+absl::StatusOr<DeviceInfo> Describe(const Library& library, CUdevice device) {
+  const auto get = [&](int attribute) {
+    return Attribute(library, device, attribute);
+  };
+  char name[256] = {};
+  size_t memory = 0;
+  HETGPU_CUDA_RETURN_IF_ERROR(library, DeviceGetName,
+                              (name, sizeof(name) - 1, device));
+  HETGPU_CUDA_RETURN_IF_ERROR(library, DeviceTotalMem, (&memory, device));
+  if (get(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) == 0) {
+    return absl::UnavailableError(absl::StrCat(
+        "cuda: ", name, ": the driver cannot map memory at chosen addresses"));
+  }
+  DeviceInfo info;
+  info.backend = "cuda";
+  info.name = name;
+  info.target =
+      absl::StrCat("sm_", get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+                   get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+  info.total_memory = memory;
+  info.compute_units = get(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  info.warp_size = get(CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+  info.clock_khz = get(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+  info.max_grid = {get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
+                   get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),
+                   get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)};
+  info.max_block = {get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X),
+                    get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y),
+                    get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)};
+  info.max_threads_per_block = get(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  info.max_shared_per_block =
+      get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  return info;
+}
+
+absl::StatusOr<std::unique_ptr<Device>> CudaDevice::Open(
+    const Library& library, CUdevice device, DeviceInfo info) {
+  auto context = Context::Create(library, device);
+  if (!context.ok()) return context.status();
+  auto memory = Memory::Create(**context);
+  if (!memory.ok()) return memory.status();
+  return std::unique_ptr<Device>(new CudaDevice(
+      std::move(info), *std::move(context), *std::move(memory)));
+}
+
+CudaDevice::CudaDevice(DeviceInfo info, std::unique_ptr<Context> context,
+                       std::unique_ptr<Memory> memory)
+    : info_(std::move(info)),
+      context_(std::move(context)),
+      memory_(std::move(memory)),
+      recovery_(*context_, *memory_),
+      watchdog_(*context_, recovery_) {}
+
+absl::StatusOr<uint64_t> CudaDevice::Allocate(uint64_t bytes) {
+  return memory_->Allocate(bytes);
+}
+
+absl::Status CudaDevice::Free(uint64_t address) {
+  return memory_->Free(address);
+}
+
+uint64_t CudaDevice::FreeMemory() const { return memory_->FreeBytes(); }
+
+absl::StatusOr<std::unique_ptr<DeviceModule>> CudaDevice::LoadModule(
+    const ModuleInfo& info, std::string_view source) {
+  if (info.ptx_version == 0) {
+    return absl::UnimplementedError(absl::StrCat(
+        "cuda: ", info.name,
+        ": only PTX text can be given to the driver, and this backend has no "
+        "route that compiles other modules"));
+  }
+  return CudaModule::Load(*context_, std::string(source), info.name);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> CudaDevice::Load(
+    const KernelInfo& info, std::string_view image) {
+  return absl::UnimplementedError(
+      absl::StrCat("cuda: ", info.name, ": this backend loads no images"));
+}
+
+absl::StatusOr<std::unique_ptr<Queue>> CudaDevice::CreateQueue() {
+  return std::unique_ptr<Queue>(
+      std::make_unique<CudaQueue>(*context_, recovery_, watchdog_));
+}
+
+absl::StatusOr<std::unique_ptr<Event>> CudaDevice::CreateEvent() {
+  return std::unique_ptr<Event>(
+      std::make_unique<CudaEvent>(*context_, clock_, recovery_));
+}
+
+}  // namespace hetgpu::cuda

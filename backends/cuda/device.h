@@ -1,0 +1,55 @@
+#ifndef HETGPU_BACKENDS_CUDA_DEVICE_H_
+#define HETGPU_BACKENDS_CUDA_DEVICE_H_
+
+#include <memory>
+
+#include "backends/common/driver.h"
+#include "backends/cuda/clock.h"
+#include "backends/cuda/context.h"
+#include "backends/cuda/memory.h"
+#include "backends/cuda/recovery.h"
+#include "backends/cuda/watchdog.h"
+
+namespace hetgpu::cuda {
+
+// A GPU with a CUDA context of its own. Outlives its modules, queues and events.
+class CudaDevice final : public Device {
+ public:
+  static absl::StatusOr<std::unique_ptr<Device>> Open(const Library& library,
+                                                      CUdevice device,
+                                                      DeviceInfo info);
+
+  const DeviceInfo& info() const override { return info_; }
+  absl::StatusOr<uint64_t> Allocate(uint64_t bytes) override;
+  absl::Status Free(uint64_t address) override;
+  uint64_t FreeMemory() const override;
+  absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(
+      const ModuleInfo& info, std::string_view source) override;
+  // Unimplemented: kernels come from modules.
+  absl::StatusOr<std::unique_ptr<Kernel>> Load(const KernelInfo& info,
+                                               std::string_view image) override;
+  absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override;
+  absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override;
+  // Without effect: the driver prints to stdout by itself when a queue has been
+  // waited for.
+  void SetPrintf(std::function<void(std::string_view)> sink) override {}
+
+ private:
+  CudaDevice(DeviceInfo info, std::unique_ptr<Context> context,
+             std::unique_ptr<Memory> memory);
+
+  const DeviceInfo info_;
+  const std::unique_ptr<Context> context_;
+  const std::unique_ptr<Memory> memory_;
+  Clock clock_;
+  Recovery recovery_;
+  Watchdog watchdog_;
+};
+
+// What the driver says of a device. Unavailable when it lacks what this backend
+// needs.
+absl::StatusOr<DeviceInfo> Describe(const Library& library, CUdevice device);
+
+}  // namespace hetgpu::cuda
+
+#endif  // HETGPU_BACKENDS_CUDA_DEVICE_H_

@@ -1,0 +1,81 @@
+#include "backends/cuda/kernel.h"
+
+#include <array>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "backends/cuda/status_util.h"
+
+namespace hetgpu::cuda {
+namespace {
+
+// More dynamic shared memory than this must be asked for.
+constexpr uint32_t kDefaultSharedLimit = 48 << 10;
+
+}  // namespace
+
+LoadedPtx::LoadedPtx(const Context& context, std::string ptx,
+                     std::string name)
+    : context_(context),
+      ptx_(std::move(ptx)),
+      name_(std::move(name)),
+      may_print_(ptx_.find("vprintf") != std::string::npos) {}
+
+LoadedPtx::~LoadedPtx() {
+  if (module_ == nullptr || Context::HasRunaway()) return;
+  Current current(context_);
+  if (!current.status().ok() || generation_ != current.generation()) return;
+  current.library().ModuleUnload(module_);
+}
+
+absl::Status LoadedPtx::Load(const Current& current) {
+  std::array<char, 8192> log = {};
+  int options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
+  const CUresult result = current.library().ModuleLoadDataEx(
+      &module_, ptx_.c_str(), 2, options, values);
+  if (result == CUDA_SUCCESS) return absl::OkStatus();
+  module_ = nullptr;
+  const absl::Status status =
+      ToStatus(current.library(), result, "cuModuleLoadDataEx");
+  return absl::Status(
+      status.code(),
+      absl::StrCat(name_, ": ", status.message(), log[0] != '\0' ? ": " : "",
+                   absl::StripAsciiWhitespace(log.data())));
+}
+
+absl::StatusOr<CUmodule> LoadedPtx::Get(const Current& current) {
+  if (!current.status().ok()) return current.status();
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (module_ != nullptr && generation_ == current.generation()) {
+    return module_;
+  }
+  const absl::Status loaded = Load(current);
+  if (!loaded.ok()) return loaded;
+  generation_ = current.generation();
+  return module_;
+}
+
+absl::StatusOr<CUfunction> CudaKernel::Get(const Current& current,
+                                           uint32_t dynamic_shared) {
+  const Library& library = current.library();
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (function_ == nullptr || generation_ != current.generation()) {
+    const absl::StatusOr<CUmodule> module = ptx_->Get(current);
+    if (!module.ok()) return module.status();
+    HETGPU_CUDA_RETURN_IF_ERROR(library, ModuleGetFunction,
+                                (&function_, *module, name_.c_str()));
+    generation_ = current.generation();
+    shared_limit_ = kDefaultSharedLimit;
+  }
+  if (dynamic_shared > shared_limit_) {
+    HETGPU_CUDA_RETURN_IF_ERROR(
+        library, FuncSetAttribute,
+        (function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+         static_cast<int>(dynamic_shared)));
+    shared_limit_ = dynamic_shared;
+  }
+  return function_;
+}
+
+}  // namespace hetgpu::cuda

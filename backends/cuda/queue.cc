@@ -1,0 +1,284 @@
+#include "backends/cuda/queue.h"
+
+#include <chrono>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "backends/cuda/backoff.h"
+#include "backends/cuda/event.h"
+#include "backends/cuda/kernel.h"
+#include "backends/cuda/status_util.h"
+
+namespace hetgpu::cuda {
+namespace {
+
+constexpr auto kCancelGrace = std::chrono::milliseconds(100);
+
+CUresult FillOn(const Current& current, CUstream stream, uint64_t dst,
+                uint64_t pattern, uint32_t pattern_bytes, uint64_t count) {
+  const Library& library = current.library();
+  const auto low = static_cast<uint32_t>(pattern);
+  const auto high = static_cast<uint32_t>(pattern >> 32);
+  switch (pattern_bytes) {
+    case 1:
+      return library.MemsetD8Async(dst, static_cast<uint8_t>(low), count,
+                                   stream);
+    case 2:
+      return library.MemsetD16Async(dst, static_cast<uint16_t>(low), count,
+                                    stream);
+    case 4:
+      return library.MemsetD32Async(dst, low, count, stream);
+  }
+  if (low == high) {
+    return library.MemsetD32Async(dst, low, 2 * count, stream);
+  }
+  // Two columns of 32 bits each.
+  const CUresult result =
+      library.MemsetD2D32Async(dst, 8, low, 1, count, stream);
+  if (result != CUDA_SUCCESS) return result;
+  return library.MemsetD2D32Async(dst + 4, 8, high, 1, count, stream);
+}
+
+}  // namespace
+
+CudaQueue::CudaQueue(const Context& context, Recovery& recovery,
+                     Watchdog& watchdog)
+    : context_(context),
+      recovery_(recovery),
+      watchdog_(watchdog),
+      log_(recovery.NewLog()) {}
+
+CudaQueue::~CudaQueue() {
+  (void)Synchronize(nullptr);
+  if (Context::HasRunaway()) return;
+  const Current current(context_);
+  if (stream_ == nullptr || generation_ != current.generation()) return;
+  staging_.Release(current);
+  current.library().StreamDestroy(stream_);
+}
+
+void CudaQueue::SetError(LaunchError error) {
+  if (error_.kind == LaunchError::Kind::kNone) error_ = std::move(error);
+}
+
+bool CudaQueue::Follow(const Current& current) {
+  if (generation_ != current.generation()) {
+    if (busy_) SetError(recovery_.LossOf(generation_));
+    if (stream_ != nullptr) host_work_.Drop();
+    staging_.Forget();
+    log_->Clear();
+    busy_ = false;
+    stream_ = nullptr;
+    generation_ = current.generation();
+  }
+  return error_.kind == LaunchError::Kind::kNone;
+}
+
+absl::Status CudaQueue::Check(const char* name, uint64_t generation,
+                              CUresult result) {
+  busy_ = true;
+  if (result == CUDA_SUCCESS) return absl::OkStatus();
+  if (LaunchFailure(result) == LaunchError::Kind::kNone) {
+    return ToStatus(context_.library(), result, name);
+  }
+  // Of a command before this one. The next to look will see the loss.
+  recovery_.OnFault(generation, result);
+  return absl::OkStatus();
+}
+
+template <typename Call>
+absl::Status CudaQueue::Enqueue(const char* name, Call call) {
+  CUresult result = CUDA_SUCCESS;
+  uint64_t generation = 0;
+  {
+    const Current current(context_);
+    if (!Follow(current)) return absl::OkStatus();
+    if (!current.status().ok()) return current.status();
+    generation = current.generation();
+    if (stream_ == nullptr) {
+      result = current.library().StreamCreate(&stream_, kStreamNonBlocking);
+    }
+    if (result == CUDA_SUCCESS) result = call(current);
+  }
+  return Check(name, generation, result);
+}
+
+CUresult CudaQueue::LaunchOn(const Current& current, const LaunchDesc& desc,
+                             CUfunction function) {
+  size_t bytes = desc.params.size();
+  void* parameters[] = {kLaunchParamBuffer,
+                        const_cast<char*>(desc.params.data()),
+                        kLaunchParamBufferSize, &bytes, kLaunchParamEnd};
+  log_->Add(desc.info->name);
+  const CUresult result = current.library().LaunchKernel(
+      function, desc.grid.x, desc.grid.y, desc.grid.z, desc.block.x,
+      desc.block.y, desc.block.z, desc.dynamic_shared_bytes, stream_, nullptr,
+      bytes == 0 ? nullptr : parameters);
+  if (result != CUDA_SUCCESS || desc.timeout_ms == 0) return result;
+  return watchdog_.Watch(current, stream_, desc.info->name, desc.timeout_ms);
+}
+
+absl::Status CudaQueue::Launch(LaunchDesc desc) {
+  auto* const kernel = static_cast<CudaKernel*>(desc.kernel);
+  absl::Status refused;
+  std::lock_guard<std::mutex> lock(mutex_);
+  absl::Status launched =
+      Enqueue("cuLaunchKernel", [&](const Current& current) {
+        const absl::StatusOr<CUfunction> function =
+            kernel->Get(current, desc.dynamic_shared_bytes);
+        if (function.ok()) {
+          prints_ = prints_ || kernel->may_print();
+          return LaunchOn(current, desc, *function);
+        }
+        refused = function.status();
+        return CUresult{CUDA_SUCCESS};
+      });
+  return refused.ok() ? launched : refused;
+}
+
+absl::Status CudaQueue::Copy(uint64_t dst, uint64_t src, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return Enqueue("cuMemcpyDtoDAsync", [&](const Current& current) {
+    return current.library().MemcpyDtoDAsync(dst, src, bytes, stream_);
+  });
+}
+
+bool CudaQueue::IsRunning(const Current& current) const {
+  return busy_ && current.library().StreamQuery(stream_) != CUDA_SUCCESS;
+}
+
+absl::Status CudaQueue::CopyToDevice(uint64_t dst, const void* src,
+                                     uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return Enqueue("cuMemcpyHtoDAsync", [&](const Current& current) {
+    if (IsRunning(current)) {
+      return staging_.CopyToDevice(current, stream_, host_work_, dst, src,
+                                   bytes);
+    }
+    return current.library().MemcpyHtoDAsync(dst, src, bytes, stream_);
+  });
+}
+
+absl::Status CudaQueue::CopyFromDevice(void* dst, uint64_t src,
+                                       uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return Enqueue("cuMemcpyDtoHAsync", [&](const Current& current) {
+    if (IsRunning(current)) {
+      return staging_.CopyFromDevice(current, stream_, host_work_, dst, src,
+                                     bytes);
+    }
+    return current.library().MemcpyDtoHAsync(dst, src, bytes, stream_);
+  });
+}
+
+absl::Status CudaQueue::Fill(uint64_t dst, uint64_t pattern,
+                             uint32_t pattern_bytes, uint64_t count) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return Enqueue("cuMemsetAsync", [&](const Current& current) {
+    return FillOn(current, stream_, dst, pattern, pattern_bytes, count);
+  });
+}
+
+absl::Status CudaQueue::HostFunction(std::function<void()> function) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return Enqueue("cuLaunchHostFunc", [&](const Current& current) {
+    return host_work_.Enqueue(current, stream_, std::move(function));
+  });
+}
+
+absl::Status CudaQueue::Record(Event* event) {
+  auto* const recorded = static_cast<CudaEvent*>(event);
+  bool on_device = false;
+  std::lock_guard<std::mutex> lock(mutex_);
+  const absl::Status status =
+      Enqueue("cuEventRecord", [&](const Current& current) {
+        const CUresult result = recorded->RecordOn(current, stream_);
+        on_device = result == CUDA_SUCCESS;
+        return result;
+      });
+  // On a queue that has failed nothing is left to wait for.
+  if (!on_device) recorded->Reach();
+  return absl::OkStatus();
+}
+
+absl::Status CudaQueue::Wait(Event* event) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return Enqueue("cuStreamWaitEvent", [&](const Current& current) {
+    return static_cast<CudaEvent*>(event)->DelayStream(current, stream_);
+  });
+}
+
+bool CudaQueue::Idle() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!busy_) return true;
+  const Current current(context_);
+  if (!current.status().ok() || generation_ != current.generation()) {
+    return true;
+  }
+  return current.library().StreamQuery(stream_) != CUDA_ERROR_NOT_READY;
+}
+
+bool CudaQueue::Poll() {
+  CUresult result = CUDA_SUCCESS;
+  uint64_t generation = 0;
+  {
+    const Current current(context_);
+    Follow(current);
+    if (!busy_ || stream_ == nullptr || !current.status().ok()) return true;
+    generation = current.generation();
+    result = current.library().StreamQuery(stream_);
+    // Makes the driver print what kernels printed.
+    if (result == CUDA_SUCCESS && prints_) {
+      result = current.library().StreamSynchronize(stream_);
+    }
+  }
+  if (result == CUDA_ERROR_NOT_READY) return false;
+  if (result != CUDA_SUCCESS) {
+    recovery_.OnFault(generation, result);
+    return false;
+  }
+  busy_ = prints_ = false;
+  log_->Clear();
+  return true;
+}
+
+absl::Status CudaQueue::Synchronize(LaunchError* error) {
+  Backoff backoff;
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (!Poll()) {
+    lock.unlock();
+    backoff.Pause();
+    lock.lock();
+  }
+  if (error_.kind == LaunchError::Kind::kNone) return absl::OkStatus();
+  LaunchError failed = std::exchange(error_, LaunchError());
+  lock.unlock();
+  const absl::Status status = absl::AbortedError(Describe(failed));
+  if (error != nullptr) *error = std::move(failed);
+  return status;
+}
+
+void CudaQueue::Cancel() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (Poll()) return;
+  LaunchError error;
+  error.kind = LaunchError::Kind::kCancelled;
+  error.kernel = absl::StrJoin(log_->Kernels(), " or ");
+  const bool launched = !error.kernel.empty();
+  host_work_.Drop();
+  const auto deadline = std::chrono::steady_clock::now() + kCancelGrace;
+  Backoff backoff;
+  bool idle = false;
+  while (!idle && std::chrono::steady_clock::now() < deadline) {
+    backoff.Pause();
+    idle = Poll();
+  }
+  if (!idle) {
+    recovery_.OnRunaway(generation_, std::move(error));
+  } else if (launched) {
+    SetError(std::move(error));
+  }
+}
+
+}  // namespace hetgpu::cuda

@@ -123,6 +123,13 @@ Value Lowering::SymbolAddress(const Operand& operand, unsigned bits) {
   llvm::StringRef name(variable.name);
   uint64_t offset = static_cast<uint64_t>(operand.value);
   hetir::Space space = SpaceOfSymbol(operand);
+  bool is_offset =
+      space == hetir::Space::shared || space == hetir::Space::param;
+  if (bits < 64 && !is_offset) {
+    // Where such a space is no small window, the address would be cut.
+    Refuse(Cat("address of '", variable.name, "' in ", bits, " bits"));
+    return Zero(type);
+  }
   switch (space) {
     case hetir::Space::global:
     case hetir::Space::constant: {

@@ -324,7 +324,8 @@ ld.param{dot}.{type_} {group(vector, names)}, [y];
 
 
 def _struct_parameter(suite):
-    decls = """.func (.param .align 8 .b8 y[24]) rotate(.param .align 8 .b8 x[24])
+    decls = """.func (.param .align 8 .b8 y[24]) \
+rotate(.param .align 8 .b8 x[24])
 {
   .reg .b64 %q;
   .reg .b32 %a, %b;

@@ -1,8 +1,8 @@
 """mov in all types, packing and unpacking, constants, special registers,
 address-space conversion."""
 
-from generator.kernel import (PROLOGUE, WIDTH, address, buffer_in, buffer_out,
-                              free, lane, store_output)
+from generator.kernel import (PROLOGUE, WIDTH, address, buffer_out, free,
+                              lane, store_output)
 
 
 def generate(suite):

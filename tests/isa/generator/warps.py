@@ -1,8 +1,8 @@
 """Warp-wide and block-wide instructions: shuffles, votes, matches,
 reductions, barriers."""
 
-from generator.kernel import (PROLOGUE, WIDTH, buffer_in, buffer_out, free,
-                              lane, store_output)
+from generator.kernel import (PROLOGUE, buffer_out, free, lane,
+                              store_output)
 
 ALL = "0xffffffff"
 

@@ -1,0 +1,207 @@
+// Queues and events; what kernels that fail do to them.
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "backends/cuda/test_device.h"
+
+namespace hetgpu::cuda {
+namespace {
+
+using testing::HasSubstr;
+
+class QueueTest : public CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    queue_ = NewQueue();
+    other_ = NewQueue();
+    a_ = Alloc(64 << 20);
+    flag_ = Alloc(4);
+    Write(*other_, flag_, 0);
+  }
+  void TearDown() override {
+    queue_.reset();
+    other_.reset();
+    CudaTest::TearDown();
+  }
+  // A kernel on queue_ that runs until Release().
+  void Block() { EXPECT_OK(Launch(*queue_, "wait", Bytes(flag_))); }
+  void Release() { Write(*other_, flag_, 1); }
+
+  std::unique_ptr<Queue> queue_, other_;
+  uint64_t a_ = 0, flag_ = 0;
+};
+
+TEST_F(QueueTest, CommandsRunInOrder) {
+  uint32_t first = 0, second = 0;
+  EXPECT_OK(queue_->Fill(a_, 5, 4, 1));
+  EXPECT_OK(queue_->CopyFromDevice(&first, a_, 4));
+  EXPECT_OK(Launch(*queue_, "store", Bytes(a_) + Bytes(uint32_t{9})));
+  EXPECT_OK(queue_->Copy(a_ + 256, a_, 4));
+  EXPECT_OK(queue_->CopyFromDevice(&second, a_ + 256, 4));
+  EXPECT_OK(queue_->Synchronize(nullptr));
+  EXPECT_EQ(first, 5u);
+  EXPECT_EQ(second, 9u);
+  EXPECT_TRUE(queue_->Idle());
+}
+
+TEST_F(QueueTest, FillsOfEveryWidth) {
+  for (const uint32_t width : {1u, 2u, 4u, 8u}) {
+    for (const uint64_t pattern : {0x1122334455667788u, 0x7777777777777777u}) {
+      std::vector<char> bytes(width * 1000 + 1, 0), expected = bytes;
+      for (int i = 0; i < 1000; ++i) {
+        std::memcpy(expected.data() + i * width, &pattern, width);
+      }
+      EXPECT_OK(queue_->Fill(a_, 0, 1, bytes.size()));
+      EXPECT_OK(queue_->Fill(a_, pattern, width, 1000));
+      EXPECT_OK(queue_->CopyFromDevice(bytes.data(), a_, bytes.size()));
+      EXPECT_OK(queue_->Synchronize(nullptr));
+      EXPECT_EQ(bytes, expected) << width;
+    }
+  }
+}
+
+TEST_F(QueueTest, NothingBlocksTheCallerBehindARunningKernel) {
+  const size_t size = (9 << 20) + 5;  // several pieces of the staging buffer
+  std::vector<uint8_t> in(size, 1), out(size, 0);
+  std::atomic<int> calls = 0;
+  Block();
+  EXPECT_OK(queue_->HostFunction([&] { in.assign(size, ++calls + 2); }));
+  EXPECT_OK(queue_->CopyToDevice(a_, in.data(), size));
+  EXPECT_OK(queue_->CopyFromDevice(out.data(), a_, size));
+  EXPECT_OK(queue_->HostFunction([&] { ++calls; }));
+  EXPECT_FALSE(queue_->Idle());
+  EXPECT_EQ(calls, 0);
+  Release();
+  EXPECT_OK(queue_->Synchronize(nullptr));
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(out, std::vector<uint8_t>(size, 3));
+}
+
+TEST_F(QueueTest, EventsOrderQueuesAndTellTheTime) {
+  auto first = *device_->CreateEvent(), second = *device_->CreateEvent();
+  EXPECT_TRUE(first->Done());
+  EXPECT_OK(queue_->Record(first.get()));
+  Block();
+  EXPECT_OK(queue_->Fill(a_, 4, 4, 1));
+  EXPECT_OK(queue_->Record(second.get()));
+  auto waiting = NewQueue();
+  uint32_t seen = 0;
+  EXPECT_OK(waiting->Wait(second.get()));
+  EXPECT_OK(waiting->CopyFromDevice(&seen, a_, 4));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(second->Done());
+  EXPECT_FALSE(waiting->Idle());
+  Release();
+  EXPECT_OK(second->Wait());
+  EXPECT_OK(waiting->Synchronize(nullptr));
+  EXPECT_EQ(seen, 4u);
+  ASSERT_TRUE(first->Done());
+  const uint64_t took = second->TimestampNs() - first->TimestampNs();
+  EXPECT_GT(took, 20000000u);
+  EXPECT_LT(took, 10000000000u);
+}
+
+TEST_F(QueueTest, DynamicSharedMemoryBeyond48KiB) {
+  EXPECT_OK(Launch(*queue_, "nothing", "", 0, 200 << 10));
+  EXPECT_OK(Launch(*queue_, "nothing", "", 0, 100 << 10));
+  EXPECT_OK(queue_->Synchronize(nullptr));
+}
+
+TEST_F(QueueTest, ARefusedCommandIsReportedAtOnceAndHarmless) {
+  FailCall("cuLaunchKernel", CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+  const absl::Status refused = Launch(*queue_, "nothing");
+  EXPECT_TRUE(absl::IsResourceExhausted(refused));
+  EXPECT_THAT(std::string(refused.message()),
+              HasSubstr("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"));
+  EXPECT_OK(Launch(*queue_, "nothing"));
+  EXPECT_OK(queue_->Synchronize(nullptr));
+}
+
+TEST_F(QueueTest, AFaultLosesTheDeviceWhereTheDriverDoes) {
+  auto event = *device_->CreateEvent();
+  bool called = false;
+  EXPECT_OK(Launch(*queue_, "fault_700"));
+  EXPECT_OK(queue_->HostFunction([&] { called = true; }));
+  EXPECT_OK(queue_->Record(event.get()));
+  LaunchError error;
+  const absl::Status status = queue_->Synchronize(&error);
+  EXPECT_TRUE(absl::IsAborted(status));
+  EXPECT_EQ(error.kind, LaunchError::Kind::kIllegalAddress);
+  EXPECT_EQ(error.kernel, "fault_700");
+  EXPECT_THAT(error.detail, HasSubstr("all memory contents are lost"));
+  EXPECT_OK(event->Wait());
+  EXPECT_FALSE(called);
+  EXPECT_OK(queue_->Synchronize(nullptr));
+  const absl::Status after = Launch(*queue_, "nothing");
+  EXPECT_TRUE(absl::IsUnavailable(after));
+  EXPECT_THAT(std::string(after.message()), HasSubstr("lost to this process"));
+  EXPECT_TRUE(absl::IsUnavailable(device_->Allocate(4 << 20).status()));
+}
+
+TEST_F(QueueTest, AfterAFaultTheDeviceIsUsableWhereTheDriverForgives) {
+  ForgiveFaults();
+  Write(*queue_, a_, 7);
+  EXPECT_OK(Launch(*queue_, "fault_719"));
+  EXPECT_OK(queue_->Fill(flag_, 1, 4, 1));
+  LaunchError error;
+  EXPECT_TRUE(absl::IsAborted(queue_->Synchronize(&error)));
+  EXPECT_EQ(error.kind, LaunchError::Kind::kTrap);
+  EXPECT_EQ(error.kernel, "fault_719");
+  EXPECT_THAT(error.detail, HasSubstr("contents and all work in flight"));
+  // The same addresses, mapped anew; kernels are loaded again.
+  EXPECT_EQ(Read(*queue_, a_), 0u);
+  EXPECT_OK(Launch(*queue_, "store", Bytes(a_) + Bytes(uint32_t{5})));
+  EXPECT_EQ(Read(*queue_, a_), 5u);
+  EXPECT_EQ(Read(*other_, a_), 5u);
+  EXPECT_OK(device_->Free(flag_));
+}
+
+TEST_F(QueueTest, SkipsUntilTheFailureWasReported) {
+  ForgiveFaults();
+  EXPECT_OK(Launch(*queue_, "fault_719"));
+  while (!queue_->Idle()) std::this_thread::yield();
+  auto event = *device_->CreateEvent();
+  EXPECT_OK(other_->Synchronize(nullptr));  // had no work in flight
+  EXPECT_OK(queue_->Fill(a_, 9, 4, 1));
+  EXPECT_OK(queue_->Record(event.get()));
+  EXPECT_OK(event->Wait());
+  EXPECT_TRUE(absl::IsAborted(queue_->Synchronize(nullptr)));
+  EXPECT_EQ(Read(*queue_, a_), 0u);
+}
+
+TEST_F(QueueTest, QueuesWithWorkInFlightLearnOfTheLoss) {
+  ForgiveFaults();
+  Write(*other_, flag_, 1);
+  EXPECT_OK(Launch(*queue_, "wait", Bytes(flag_)));
+  EXPECT_OK(Launch(*other_, "fault_700"));
+  LaunchError error;
+  EXPECT_TRUE(absl::IsAborted(other_->Synchronize(&error)));
+  EXPECT_THAT(error.kernel, HasSubstr("fault_700"));
+  EXPECT_THAT(error.kernel, HasSubstr("wait"));
+  EXPECT_TRUE(absl::IsAborted(queue_->Synchronize(&error)));
+  EXPECT_OK(queue_->Synchronize(nullptr));
+}
+
+TEST_F(QueueTest, CancelOfFiniteWorkKeepsTheContext) {
+  EXPECT_OK(Launch(*queue_, "nothing"));
+  Block();
+  std::thread releaser([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    Release();
+  });
+  queue_->Cancel();
+  releaser.join();
+  LaunchError error;
+  EXPECT_TRUE(absl::IsAborted(queue_->Synchronize(&error)));
+  EXPECT_EQ(error.kind, LaunchError::Kind::kCancelled);
+  EXPECT_OK(Launch(*queue_, "nothing"));
+  EXPECT_OK(queue_->Synchronize(nullptr));
+  queue_->Cancel();  // nothing to cancel
+  EXPECT_OK(queue_->Synchronize(nullptr));
+}
+
+}  // namespace
+}  // namespace hetgpu::cuda

@@ -1,0 +1,32 @@
+// What tests can tell the test driver, by the names under which it exports it.
+#ifndef HETGPU_TESTS_DRIVERS_CUDA_CONTROL_H_
+#define HETGPU_TESTS_DRIVERS_CUDA_CONTROL_H_
+
+#include <cstdint>
+
+namespace hetgpu::cuda::fake {
+
+// The function of this exported name gives `result` from its `after`th next call
+// on (0 = the next), once.
+inline constexpr char kFailSymbol[] = "hetgpuFakeCudaFail";
+using FailFunction = void (*)(const char* function, int result, int after);
+
+// Whether a context can be made after a kernel has faulted. False at first, as
+// in drivers of today.
+inline constexpr char kForgiveSymbol[] = "hetgpuFakeCudaForgive";
+using ForgiveFunction = void (*)(bool forgive);
+
+// Back to the state after loading: no devices' errors, nothing injected.
+inline constexpr char kResetSymbol[] = "hetgpuFakeCudaReset";
+using ResetFunction = void (*)();
+
+struct Counts {
+  uint64_t contexts, streams, events, modules, mapped_bytes, physical_bytes;
+  uint64_t misuses;  // calls that no correct program makes
+};
+inline constexpr char kCountsSymbol[] = "hetgpuFakeCudaCounts";
+using CountsFunction = Counts (*)();
+
+}  // namespace hetgpu::cuda::fake
+
+#endif  // HETGPU_TESTS_DRIVERS_CUDA_CONTROL_H_

@@ -1,0 +1,123 @@
+// The test driver's objects. One mutex guards them all.
+#ifndef HETGPU_TESTS_DRIVERS_CUDA_STATE_H_
+#define HETGPU_TESTS_DRIVERS_CUDA_STATE_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "backends/cuda/types.h"
+
+namespace hetgpu::cuda {
+
+struct CUctx_st {
+  CUdevice device = 0;
+};
+struct CUstream_st {
+  CUcontext context = nullptr;
+  std::deque<std::function<CUresult()>> commands;
+  bool busy = false;
+  bool ending = false;
+  std::thread thread;
+};
+struct CUevent_st {
+  CUcontext context = nullptr;
+  bool timing = true;
+  uint64_t pending = 0;  // records not reached yet
+  uint64_t time_ns = 0;
+  bool recorded = false;
+};
+struct CUmod_st {
+  CUcontext context = nullptr;
+  std::set<std::string> kernels;
+  std::map<std::string, std::vector<char>> globals;
+  std::map<std::string, CUfunction> functions;
+};
+struct CUfunc_st {
+  CUmodule module = nullptr;
+  std::string name;
+  int max_dynamic_shared = 48 << 10;
+};
+
+namespace fake {
+
+// Every function of the driver, under its exported name: a definition that
+// differs from the backend's declaration is another function.
+#define SYMBOL(name, exported, params) \
+  CUresult name params __asm__(exported) __attribute__((visibility("default")));
+#include "backends/cuda/symbols.def"
+#undef SYMBOL
+
+struct Mapping {
+  uint64_t bytes = 0;
+  CUmemGenericAllocationHandle physical = 0;
+  bool accessible = false;
+};
+
+struct Physical {
+  uint64_t bytes = 0;
+  int file = -1;
+  bool released = false;  // lives on while mapped
+  int mappings = 0;
+};
+
+struct State {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool initialised = false;
+  bool forgiving = false;
+  CUresult sticky = CUDA_SUCCESS;
+  std::map<std::string, std::pair<int, int>> injected;  // name → result, after
+  std::set<CUcontext> contexts;
+  std::set<CUstream> streams;
+  std::set<CUevent> events;
+  std::set<CUmodule> modules;
+  std::map<uint64_t, uint64_t> reservations;
+  std::map<uint64_t, Mapping> mappings;
+  std::map<CUmemGenericAllocationHandle, Physical> physical;
+  uint64_t next_physical = 1;
+  std::set<void*> pinned;
+  uint64_t misuses = 0;
+};
+
+inline constexpr uint64_t kGranularity = 2 << 20;
+inline constexpr uint64_t kMemory = uint64_t{256} << 20;
+
+State& Get();
+std::vector<CUcontext>& ContextStack();  // of this thread
+
+// A call that no correct program makes.
+CUresult Misuse(const char* function);
+// What an injection or a fault before makes of the call; needs the mutex.
+CUresult Enter(const char* function, bool needs_context);
+CUcontext CurrentContext();
+
+// That the device may touch these bytes; needs the mutex.
+bool IsAccessible(uint64_t address, uint64_t bytes);
+// The same for module variables.
+bool IsGlobal(uint64_t address, uint64_t bytes);
+
+CUresult Push(const char* function, CUstream stream,
+              std::function<CUresult()> command);
+void EndStream(CUstream stream, std::unique_lock<std::mutex>& lock);
+
+}  // namespace fake
+}  // namespace hetgpu::cuda
+
+// Takes the lock and returns from the enclosing function if the call fails.
+#define FAKE_ENTER(function, needs_context)                              \
+  std::unique_lock<std::mutex> lock(Get().mutex);                        \
+  if (const CUresult entered = Enter(function, needs_context);           \
+      entered != CUDA_SUCCESS) {                                         \
+    return entered;                                                      \
+  }
+
+#endif  // HETGPU_TESTS_DRIVERS_CUDA_STATE_H_

@@ -21,8 +21,8 @@ class JitTest : public testing::Test {
     source_.bytes = "text";
     source_.digest = DigestOf(source_.bytes);
     source_.info = FakeModule();
-    device_.backend = "fake";
-    device_.target = "t";
+    device_.backend = std::string("fake");
+    device_.target = std::string("t");
   }
 
   const KernelInfo& Kernel(const char* name) {

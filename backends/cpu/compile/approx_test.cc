@@ -113,7 +113,8 @@ TEST(Approximations, SinCos) {
   for (bool cosine : {false, true}) {
     std::string text = cosine ? "hetir.approx cos %a : f32"
                               : "hetir.approx sin %a : f32";
-    long double (*reference)(long double) = cosine ? std::cos : std::sin;
+    using Reference = long double (*)(long double);
+    Reference reference = cosine ? Reference(std::cos) : Reference(std::sin);
     const char* name = cosine ? "cos" : "sin";
     Errors errors =
         Measure(name, text, Uniform(-2 * kPi, 2 * kPi), reference);

@@ -53,7 +53,7 @@ TEST(LoweringTest, EveryExampleLowers) {
 // one gains its row, the test asks to remove it here.
 constexpr std::string_view kRefused[] = {
     "alloca.",   "atom.global.cas.b128", "atom.global.exch.b128",
-    "barrier.cluster.", "mbarrier.", "vabsdiff2.", "vabsdiff4.", "vshr.",
+    "barrier.cluster.", "vabsdiff2.", "vabsdiff4.", "vshr.",
 };
 
 TEST(LoweringTest, EveryRunFileLowersOrIsRefusedByName) {

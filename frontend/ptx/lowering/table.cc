@@ -11,7 +11,7 @@ constexpr RowSource kSources[] = {
     ArithmeticRows, IntegerRows, FloatRows,  LogicRows,   CompareRows,
     ConvertRows,    MoveRows,    MemoryRows, AtomicRows,  AsyncCopyRows,
     ControlRows,    CallRows,    SyncRows,   WarpRows,
-    MmaRows,        MatrixMemoryRows,
+    MbarrierRows,   BulkCopyRows, MmaRows,   MatrixMemoryRows,
 };
 
 std::vector<const LoweringRow*> IndexRows() {

@@ -40,6 +40,8 @@ std::span<const LoweringRow> ControlRows();
 std::span<const LoweringRow> CallRows();
 std::span<const LoweringRow> SyncRows();
 std::span<const LoweringRow> WarpRows();
+std::span<const LoweringRow> MbarrierRows();
+std::span<const LoweringRow> BulkCopyRows();
 std::span<const LoweringRow> MmaRows();
 std::span<const LoweringRow> MatrixMemoryRows();
 

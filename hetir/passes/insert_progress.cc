@@ -6,17 +6,16 @@
 // taken at its word, and so is one without a way out: it waits to be stopped,
 // and must not be removed for having no effect.
 //
-// Loops are found as strongly connected components of the control-flow graph,
-// so irreducible ones count too. Back edges are edges to a block that does not
+// Every loop is judged by itself, inner ones too: a loop that only counts may
+// hold one that waits. Back edges are edges to a block that does not
 // come later in the block order within the component. Dependence is followed
 // through values and through branches: where a branch depends on such memory,
 // so do the block arguments that differ by the way taken.
+#include "hetir/analysis/loops.h"
 #include "hetir/dialect/HetIR.h"
 #include "hetir/passes/passes.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/SCCIterator.h"
-#include "mlir/IR/RegionGraphTraits.h"
 
 namespace hetgpu::hetir {
 namespace {
@@ -129,9 +128,7 @@ struct InsertProgress
   static void VisitRegion(mlir::Region& region) {
     llvm::DenseMap<mlir::Block*, unsigned> order;
     for (mlir::Block& block : region) order[&block] = order.size();
-    for (auto it = llvm::scc_begin(&region); !it.isAtEnd(); ++it) {
-      if (it.hasCycle()) VisitLoop(*it, order);
-    }
+    for (const auto& loop : FindLoops(region)) VisitLoop(loop, order);
   }
 
   static void VisitLoop(const std::vector<mlir::Block*>& loop,

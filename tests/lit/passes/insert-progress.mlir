@@ -98,3 +98,30 @@ hetir.kernel @endless {
   // CHECK-NEXT: cf.br
   cf.br ^loop
 }
+
+// A loop that only counts, around one that waits.
+// CHECK-LABEL: hetir.kernel @inner
+hetir.kernel @inner {
+  %c0 = arith.constant 0 : i64
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %ten = arith.constant 10 : i32
+  %p = hetir.load param %c0 : (i64) -> i64
+  cf.br ^outer(%zero : i32)
+^outer(%i: i32):
+  cf.br ^wait
+^wait:
+  // CHECK: hetir.load global
+  // CHECK-NEXT: hetir.progress
+  // CHECK-NEXT: cf.cond_br
+  %v = hetir.load global %p {ordering = #hetir.ordering<acquire>} : (i64) -> i1
+  cf.cond_br %v, ^next, ^wait
+^next:
+  // CHECK: arith.cmpi
+  // CHECK-NEXT: cf.cond_br
+  %n = arith.addi %i, %one : i32
+  %more = arith.cmpi ult, %n, %ten : i32
+  cf.cond_br %more, ^outer(%n : i32), ^end
+^end:
+  hetir.exit
+}

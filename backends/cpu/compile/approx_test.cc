@@ -114,7 +114,8 @@ TEST(Approximations, SinCos) {
     std::string text = cosine ? "hetir.approx cos %a : f32"
                               : "hetir.approx sin %a : f32";
     using Reference = long double (*)(long double);
-    Reference reference = cosine ? Reference(std::cos) : Reference(std::sin);
+    Reference reference = cosine ? static_cast<Reference>(std::cos)
+                                 : static_cast<Reference>(std::sin);
     const char* name = cosine ? "cos" : "sin";
     Errors errors =
         Measure(name, text, Uniform(-2 * kPi, 2 * kPi), reference);

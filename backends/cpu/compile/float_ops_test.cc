@@ -213,22 +213,113 @@ TEST(FloatOps, Testp) {
         [](float x) { return std::fpclassify(x) == FP_SUBNORMAL; });
 }
 
-// f16 and bf16: the exact result in f64 (their products and sums fit, or the
-// error is far below), rounded once.
+// f16 and bf16: sums and products are exact in f64, so that one rounding is
+// left; fma has a reference of its own.
 TEST(FloatOps, Small) {
   CheckOp({R("hetir.fadd %a, %b : f16"), {"f16", "f16"}, "f16",
            [](const V& v) {
-             return Bits(F32ToF16(F16ToF32(v[0]) + F16ToF32(v[1])));
-           },
-           true, [](Bits a, Bits b) {
-             return a == b || (a == 0x7fff && (b & 0x7fff) > 0x7c00);
+             return Bits(DoubleToHalf(HalfToDouble(v[0]) + HalfToDouble(v[1]),
+                                      Round::kRn));
            }});
   CheckOp({R("hetir.fmul %a, %b : bf16"), {"bf16", "bf16"}, "bf16",
            [](const V& v) {
-             return Bits(F32ToBF16(BF16ToF32(v[0]) * BF16ToF32(v[1])));
-           },
-           true, [](Bits a, Bits b) {
-             return a == b || (a == 0x7fff && (b & 0x7fff) > 0x7f80);
+             return Bits(DoubleToBfloat(
+                 BfloatToDouble(v[0]) * BfloatToDouble(v[1]), Round::kRn));
+           }});
+  CheckOp({R("hetir.ffma %a, %b, %c : f16"), {"f16", "f16", "f16"}, "f16",
+           [](const V& v) { return Bits(FmaHalf(v[0], v[1], v[2])); }});
+  CheckOp({R("hetir.ffma %a, %b, %c : bf16"), {"bf16", "bf16", "bf16"},
+           "bf16",
+           [](const V& v) { return Bits(FmaBfloat(v[0], v[1], v[2])); }});
+}
+
+std::string Cvt(const std::string& attributes, const std::string& from,
+                const std::string& to) {
+  return R("hetir.cvt %a {" + attributes + "} : " + from + " -> " + to);
+}
+
+TEST(Conversions, ToSmallFloats) {
+  constexpr Round kRounds[] = {Round::kRn, Round::kRz, Round::kRm,
+                               Round::kRp};
+  for (int i = 0; i < 4; ++i) {
+    std::string rounding =
+        "rounding = #hetir.rounding<" + std::string(kModes[i].name) + ">";
+    Round round = kRounds[i];
+    CheckOp({Cvt(rounding, "f32", "f16"), {"f32"}, "f16", [=](const V& v) {
+               return Bits(DoubleToHalf(F(v[0]), round));
+             }});
+    CheckOp({Cvt(rounding, "f64", "f16"), {"f64"}, "f16", [=](const V& v) {
+               return Bits(DoubleToHalf(D(v[0]), round));
+             }});
+    CheckOp({Cvt(rounding, "f32", "bf16"), {"f32"}, "bf16", [=](const V& v) {
+               return Bits(DoubleToBfloat(F(v[0]), round));
+             }});
+    CheckOp({Cvt(rounding, "f64", "f32"), {"f64"}, "f32", [=](const V& v) {
+               volatile double a = D(v[0]);
+               return B(Under(kModes[i].host, [&] {
+                 volatile float r = static_cast<float>(a);
+                 return float(r);
+               }));
+             }});
+    CheckOp({Cvt(rounding + ", src_signed", "i64", "f32"), {"i64"}, "f32",
+             [=](const V& v) {
+               volatile int64_t a = v[0];
+               return B(Under(kModes[i].host, [&] {
+                 volatile float r = static_cast<float>(a);
+                 return float(r);
+               }));
+             }});
+    CheckOp({Cvt(rounding + ", src_signed", "i64", "f64"), {"i64"}, "f64",
+             [=](const V& v) {
+               volatile int64_t a = v[0];
+               return B(Under(kModes[i].host, [&] {
+                 volatile double r = static_cast<double>(a);
+                 return double(r);
+               }));
+             }});
+  }
+}
+
+TEST(Conversions, ToIntegers) {
+  auto clamp = [](double x, double low, double high) {
+    return x < low ? low : x > high ? high : x;
+  };
+  CheckOp({Cvt("rounding = #hetir.rounding<rzi>, dst_signed", "f32", "i32"),
+           {"f32"}, "i32", [=](const V& v) {
+             double x = std::trunc(double(F(v[0])));
+             if (std::isnan(x)) return Bits{0};
+             return Bits(int64_t(clamp(x, INT32_MIN, INT32_MAX)));
+           }});
+  CheckOp({Cvt("rounding = #hetir.rounding<rni>", "f32", "i32"), {"f32"},
+           "i32", [=](const V& v) {
+             double x = std::nearbyint(double(F(v[0])));
+             if (std::isnan(x)) return Bits{0};
+             return Bits(int64_t(clamp(x, 0, UINT32_MAX)));
+           }});
+  CheckOp({Cvt("rounding = #hetir.rounding<rmi>, dst_signed", "f64", "i64"),
+           {"f64"}, "i64", [](const V& v) {
+             double x = std::floor(D(v[0]));
+             if (std::isnan(x)) return Bits{1} << 63;
+             if (x >= 0x1p63) return ~(Bits{1} << 63);
+             if (x < -0x1p63) return Bits{1} << 63;
+             return Bits(int64_t(x));
+           }});
+  CheckOp({Cvt("rounding = #hetir.rounding<rpi>, dst_signed", "f32", "i16"),
+           {"f32"}, "i16", [=](const V& v) {
+             double x = std::ceil(double(F(v[0])));
+             if (std::isnan(x)) return Bits{0};
+             return Bits(int64_t(clamp(x, INT16_MIN, INT16_MAX)));
+           }});
+}
+
+TEST(Conversions, Saturating) {
+  CheckOp({Cvt("sat, src_signed, dst_signed", "i32", "i16"), {"i32"}, "i16",
+           [](const V& v) {
+             return Bits(std::clamp<int64_t>(int32_t(v[0]), -32768, 32767));
+           }});
+  CheckOp({Cvt("sat, src_signed", "i64", "i32"), {"i64"}, "i32",
+           [](const V& v) {
+             return Bits(std::clamp<int64_t>(v[0], 0, UINT32_MAX));
            }});
 }
 

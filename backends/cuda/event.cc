@@ -44,9 +44,13 @@ CUresult CudaEvent::DelayStream(const Current& current,
 }
 
 CUresult CudaEvent::Poll(uint64_t* generation) const {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (reached_) return CUDA_SUCCESS;
+  }
+  const Current current(context_);
   std::lock_guard<std::mutex> lock(mutex_);
   if (reached_) return CUDA_SUCCESS;
-  Current current(context_);
   *generation = current.generation();
   if (!current.status().ok() || *generation != point_->generation) {
     ReachAt(Clock::NowNs());

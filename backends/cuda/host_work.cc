@@ -53,13 +53,13 @@ CUresult HostWork::Enqueue(const Current& current, CUstream stream,
 }
 
 void HostWork::Drop() {
+  const auto dropped = std::exchange(state_, std::make_shared<State>());
   {
-    std::lock_guard<std::mutex> lock(state_->mutex);
-    state_->dropped = true;
-    state_->waiting.clear();
+    std::lock_guard<std::mutex> lock(dropped->mutex);
+    dropped->dropped = true;
+    dropped->waiting.clear();
   }
-  std::lock_guard<std::mutex> nothing_runs(state_->running);
-  state_ = std::make_shared<State>();
+  std::lock_guard<std::mutex> nothing_runs(dropped->running);
 }
 
 }  // namespace hetgpu::cuda

@@ -39,49 +39,51 @@ CUresult Watchdog::Watch(const Current& current, CUstream stream,
   return result;
 }
 
-bool Watchdog::Check(Launches& launches, LaunchError* runaway) {
-  const Launch& launch = launches.front();
-  Current current(context_);
-  const bool present =
-      current.status().ok() && current.generation() == launch.generation;
-  const uint64_t now = Clock::NowNs();
-  if (present &&
-      current.library().EventQuery(launch.end) == CUDA_ERROR_NOT_READY) {
-    if (now - launch.start_ns < launch.timeout_ns) return true;
-    runaway->kind = LaunchError::Kind::kTimeout;
-    runaway->kernel = launch.kernel;
+bool Watchdog::Check(const Current& current, Launches& launches) {
+  while (!launches.empty()) {
+    const Launch& launch = launches.front();
+    const bool present =
+        current.status().ok() && current.generation() == launch.generation;
+    const uint64_t now = Clock::NowNs();
+    if (present &&
+        current.library().EventQuery(launch.end) == CUDA_ERROR_NOT_READY) {
+      return now - launch.start_ns >= launch.timeout_ns;
+    }
+    if (present) current.library().EventDestroy(launch.end);
+    launches.pop_front();
+    if (!launches.empty()) launches.front().start_ns = now;
+  }
+  return false;
+}
+
+bool Watchdog::FindRunaway(Launch* runaway) {
+  const Current current(context_);
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (auto& [stream, launches] : streams_) {
+    if (!Check(current, launches)) continue;
+    *runaway = launches.front();
     return true;
   }
-  if (present) current.library().EventDestroy(launch.end);
-  launches.pop_front();
-  if (!launches.empty()) launches.front().start_ns = now;
+  std::erase_if(streams_, [](const auto& s) { return s.second.empty(); });
   return false;
 }
 
 void Watchdog::Serve() {
-  std::unique_lock<std::mutex> lock(mutex_);
-  while (!ending_) {
-    LaunchError runaway;
-    uint64_t generation = 0;
-    for (auto& [stream, launches] : streams_) {
-      while (!launches.empty() && !Check(launches, &runaway)) {
-      }
-      if (runaway.kind == LaunchError::Kind::kNone) continue;
-      generation = launches.front().generation;
-      break;
+  for (;;) {
+    Launch runaway;
+    if (FindRunaway(&runaway)) {
+      LaunchError error;
+      error.kind = LaunchError::Kind::kTimeout;
+      error.kernel = runaway.kernel;
+      recovery_.OnRunaway(runaway.generation, std::move(error));
     }
-    if (generation != 0) {
-      lock.unlock();
-      recovery_.OnRunaway(generation, std::move(runaway));
-      lock.lock();
-      continue;
-    }
-    std::erase_if(streams_, [](const auto& s) { return s.second.empty(); });
+    std::unique_lock<std::mutex> lock(mutex_);
     if (streams_.empty()) {
       changed_.wait(lock, [this] { return ending_ || !streams_.empty(); });
     } else {
       changed_.wait_for(lock, kPeriod, [this] { return ending_; });
     }
+    if (ending_) return;
   }
 }
 

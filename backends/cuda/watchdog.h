@@ -16,7 +16,7 @@
 namespace hetgpu::cuda {
 
 // One thread for a device, started by the first launch with a time limit.
-// Thread-safe.
+// Thread-safe. A Current comes before mutex_.
 class Watchdog {
  public:
   Watchdog(const Context& context, Recovery& recovery)
@@ -39,8 +39,11 @@ class Watchdog {
   using Launches = std::deque<Launch>;
 
   void Serve();
-  // False when the first launch is over and gone from the list.
-  bool Check(Launches& launches, LaunchError* runaway);
+  // True when the first launch has run past its limit. Takes those that are over
+  // off the list.
+  bool Check(const Current& current, Launches& launches);
+  // The first launch found that has, if any.
+  bool FindRunaway(Launch* runaway);
 
   const Context& context_;
   Recovery& recovery_;

@@ -40,8 +40,8 @@ void Scan(const std::string& ptx, CUmodule module) {
 }
 
 CUresult Wait(uint64_t address) {
-  const auto* flag = reinterpret_cast<volatile uint32_t*>(address);
-  while (*flag == 0) {
+  const auto* flag = reinterpret_cast<uint32_t*>(address);
+  while (__atomic_load_n(flag, __ATOMIC_RELAXED) == 0) {
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
   return CUDA_SUCCESS;

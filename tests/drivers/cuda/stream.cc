@@ -59,7 +59,9 @@ CUresult Set(const char* function, CUdeviceptr dst, size_t pitch, T value,
   return Push(function, stream, [=] {
     for (size_t y = 0; y < height; ++y) {
       T* row = static_cast<T*>(Pointer(dst + y * pitch));
-      for (size_t x = 0; x < width; ++x) row[x] = value;
+      for (size_t x = 0; x < width; ++x) {
+        __atomic_store_n(row + x, value, __ATOMIC_RELAXED);
+      }
     }
     return CUresult{CUDA_SUCCESS};
   });

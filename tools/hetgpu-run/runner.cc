@@ -119,6 +119,7 @@ absl::Status Runner::Synchronize() {
 
 absl::Status Runner::Do(const RepeatStep& repeat, Variables& variables) {
   for (uint64_t i = 0; i < repeat.times; ++i) {
+    if (progress_->interrupted) return absl::CancelledError("interrupted");
     if (!repeat.variable.empty()) {
       variables[repeat.variable] = Literal::Unsigned(i);
     }

@@ -168,7 +168,7 @@ TEST(Errors, ModesThatCannotBe) {
   CompileOptions options;
   options.mode = "scalar";
   absl::Status status = Compiler().Compile(text, options).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_NE(std::string(status.message()).find("hetir.barrier at line 3"),
             std::string::npos)
       << status;

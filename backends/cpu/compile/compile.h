@@ -34,9 +34,9 @@ enum class Stage {
 // Compiles the kernel up to `stage`. `module` is consumed: passes change it.
 // With HETGPU_COMPILE_TIMES=1 the time of each step goes to stderr.
 //
-// Codes: kNotFound (no such kernel), kInvalidArgument (a mode that this kernel
-// cannot be run in, with op and line), kUnimplemented (an op without emission,
-// a function the image may not import).
+// Codes: kNotFound (no such kernel), kInvalidArgument (unknown mode, target of
+// another host), kUnimplemented (a mode that this kernel cannot be run in, with
+// op and line; an op without emission; a function the image may not import).
 absl::StatusOr<std::string> CompileTo(Stage stage, mlir::ModuleOp module,
                                       const CompileOptions& options);
 

@@ -67,6 +67,17 @@ CUresult Set(const char* function, CUdeviceptr dst, size_t pitch, T value,
   });
 }
 
+// Streams may poll a word that another writes.
+void CopyBytes(void* dst, const void* src, size_t bytes) {
+  if (bytes != sizeof(uint32_t)) {
+    std::memcpy(dst, src, bytes);
+    return;
+  }
+  const uint32_t word = __atomic_load_n(static_cast<const uint32_t*>(src),
+                                        __ATOMIC_RELAXED);
+  std::memcpy(dst, &word, sizeof(word));
+}
+
 CUresult Copy(const char* function, void* dst, const void* src, size_t bytes,
               uint64_t device_address, CUstream stream) {
   if (!IsAccessible(device_address, bytes) &&
@@ -74,7 +85,7 @@ CUresult Copy(const char* function, void* dst, const void* src, size_t bytes,
     return Misuse(function);
   }
   return Push(function, stream, [=] {
-    std::memcpy(dst, src, bytes);
+    CopyBytes(dst, src, bytes);
     return CUresult{CUDA_SUCCESS};
   });
 }

@@ -50,6 +50,9 @@ case "$command" in
     echo
     echo "== vecadd: one million floats on the CPU backend =="
     $bin/hetgpu-run examples/vecadd.plan.json
+    echo
+    echo "== mandelbrot: checked against what an NVIDIA H200 computed =="
+    $bin/hetgpu-run examples/mandelbrot.plan.json
     ;;
   test)
     build "$preset"

@@ -202,14 +202,16 @@ TEST(IntegerOps, Fns) {
 }
 
 Bits Bfe(const V& v, unsigned width, bool is_signed) {
-  unsigned position = v[1] & 0xff, length = v[2] & 0xff;
-  unsigned top = width - 1;
+  // Of 64-bit fields all bits of position and length count, as recorded.
+  uint64_t counted = width == 64 ? 0xffffffff : 0xff;
+  uint64_t position = v[1] & counted, length = v[2] & counted;
+  uint64_t top = width - 1;
   bool sign = false;
   if (is_signed && length != 0) {
     sign = v[0] >> std::min(position + length - 1, top) & 1;
   }
   Bits result = 0;
-  for (unsigned i = 0; i <= top; ++i) {
+  for (uint64_t i = 0; i <= top; ++i) {
     bool bit = i < length && position + i <= top
                    ? v[0] >> (position + i) & 1
                    : sign;

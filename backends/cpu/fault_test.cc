@@ -68,6 +68,21 @@ TEST_P(FaultTest, AnAddressThatIsNotCanonicalFaults) {
   EXPECT_EQ(Store(0xdeadbeefdeadbeef).kind, Kind::kIllegalAddress);
 }
 
+HETGPU_EMITTED void StoreFarInShared(BlockContext* b, uint32_t, uint32_t) {
+  const uint64_t far = uint64_t{0xfffffff0} >> b->ctaid[0];
+  *reinterpret_cast<volatile uint32_t*>(b->shared + far) = 1;
+}
+
+// Shared addresses have 32 bits: none reaches past the guard.
+TEST_P(FaultTest, WildSharedAddressesFault) {
+  for (uint32_t shift : {0u, 4u, 8u, 12u}) {
+    const LaunchError error =
+        device_.Run(device_.Code(StoreFarInShared, GetParam()),
+                    {{shift + 1, 1, 1}, {32, 1, 1}}, 0);
+    EXPECT_EQ(error.kind, Kind::kIllegalAddress) << Describe(error);
+  }
+}
+
 // Keeps the compiler from seeing that the recursion has no end.
 HETGPU_EMITTED uint32_t Recurse(volatile uint32_t* depth) {
   volatile uint8_t frame[512];

@@ -5,7 +5,7 @@
 namespace hetgpu::cpu {
 
 bool StackPool::Grow() {
-  GuardedMemory memory = GuardedMemory::Map(stack_bytes_);
+  GuardedMemory memory = GuardedMemory::Map(stack_bytes_, guard_bytes_);
   if (!memory) return false;
   free_.push_back({memory.low(), memory.high()});
   mapped_.push_back(std::move(memory));

@@ -13,6 +13,9 @@ namespace hetgpu::cpu {
 // Not thread-safe: each worker has its own.
 class StackPool {
  public:
+  // `guard_bytes`: inaccessible addresses on each side of a stack.
+  explicit StackPool(size_t guard_bytes) : guard_bytes_(guard_bytes) {}
+
   // Appends `count` stacks of at least `bytes` each to `*out`; false, with
   // nothing appended, when the system refuses to map that many (each stack
   // takes two of the process's vm.max_map_count mappings).
@@ -22,6 +25,7 @@ class StackPool {
  private:
   bool Grow();
 
+  const size_t guard_bytes_;
   size_t stack_bytes_ = 0;
   std::vector<GuardedMemory> mapped_;
   std::vector<Stack> free_;

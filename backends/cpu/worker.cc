@@ -50,7 +50,7 @@ uint8_t* MapShared(uint32_t bytes, GuardedMemory* memory) {
   const size_t mapped = RoundUp(used, kPageBytes);
   // Without shared memory its base is the guard of what there is.
   const bool fits = *memory && (mapped == 0 || memory->bytes() == mapped);
-  if (!fits) *memory = GuardedMemory::Map(mapped);
+  if (!fits) *memory = GuardedMemory::Map(mapped, kSharedGuardBytes);
   return *memory ? memory->high() - used : nullptr;
 }
 

@@ -154,8 +154,8 @@ class Worker {
   pthread_t thread_{};
   std::unique_ptr<uint8_t[]> signal_stack_;
   FiberContext root_;
-  StackPool stacks_;
-  StackPool straight_stacks_;
+  StackPool stacks_{kFiberStackGuardBytes};
+  StackPool straight_stacks_{kStraightStackGuardBytes};
   std::unique_ptr<char[]> print_buffer_;
   std::string printed_;
 

@@ -13,11 +13,13 @@ defvar DeviceScope = "::hetgpu::hetir::Scope::device";
 defvar NoHint = "::hetgpu::hetir::CacheHint::none";
 
 def HetIR_LoadOp : HetIR_Op<"load",
-    [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+    [AttrSizedOperandSegments,
+     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "loads 1, 2, 4 or 8 values of one type from adjacent addresses";
   let description = [{
     A sub-word integer is loaded at its own width; extension is a separate op.
-    Strong orderings also count as writes for reordering purposes.
+    Loads that are not weak also count as writes: no pass may merge, remove or
+    reorder them.
   }];
   let arguments = (ins HetIR_SpaceAttr:$space, HetIR_Address:$address,
       Optional<HetIR_Address>:$index, Optional<HetIR_Mask>:$mask,

@@ -1,4 +1,4 @@
-// Verifier: memory ops.
+// Verifier and side effects: memory ops.
 #include "hetir/dialect/HetIR.h"
 
 namespace hetgpu::hetir {
@@ -26,6 +26,16 @@ mlir::LogicalResult VerifyOrdering(mlir::Operation* op, Ordering ordering,
 }
 
 }  // namespace
+
+void LoadOp::getEffects(
+    llvm::SmallVectorImpl<
+        mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>>&
+        effects) {
+  effects.emplace_back(mlir::MemoryEffects::Read::get());
+  if (getOrdering() != Ordering::weak) {
+    effects.emplace_back(mlir::MemoryEffects::Write::get());
+  }
+}
 
 mlir::LogicalResult LoadOp::verify() {
   if (mlir::failed(VerifyGroup(*this, getValues().getTypes()))) {

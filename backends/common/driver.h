@@ -117,6 +117,8 @@ class Event {
   virtual uint64_t TimestampNs() const = 0;
 };
 
+class Device;
+
 // An in-order queue. Enqueue calls return at once; a failed command makes the
 // queue skip every later command until Synchronize() has reported the failure,
 // once. Record() is never skipped or dropped: its event is reached all the same
@@ -130,6 +132,12 @@ class Queue {
                                     uint64_t bytes) = 0;
   virtual absl::Status CopyFromDevice(void* dst, uint64_t src,
                                       uint64_t bytes) = 0;
+  // Copies from memory of `source`, for which CanAccessPeer() is true. Ordered
+  // on this queue alone; `source` lives until the queue has passed it.
+  virtual absl::Status CopyPeer(uint64_t dst, Device& source, uint64_t src,
+                                uint64_t bytes) {
+    return absl::UnimplementedError("this device copies from no other device");
+  }
   // Repeats the low `pattern_bytes` (1, 2, 4 or 8) of `pattern`.
   virtual absl::Status Fill(uint64_t dst, uint64_t pattern,
                             uint32_t pattern_bytes, uint64_t count) = 0;
@@ -152,6 +160,9 @@ class Device {
   virtual absl::StatusOr<uint64_t> Allocate(uint64_t bytes) = 0;
   virtual absl::Status Free(uint64_t address) = 0;  // start of an allocation
   virtual uint64_t FreeMemory() const = 0;
+  // Whether queues of this device copy directly from memory of `other`, a device
+  // of any backend.
+  virtual bool CanAccessPeer(const Device& other) const { return false; }
   // The native route: gives the device the module's source. Null where it takes
   // none; then the runtime holds the data segment and Load() gets an image for
   // each kernel. InvalidArgument, with the device's own messages, or

@@ -66,10 +66,20 @@ absl::Status Context::Abandon(uint64_t generation) {
   return Install();
 }
 
+// Waiting here, while holding another context, could wait for a thread that
+// waits for that one.
+Pinned::Pinned(const Context& context)
+    : in_use_(context.in_use_, std::try_to_lock) {
+  if (!in_use_.owns_lock()) return;
+  std::lock_guard<std::mutex> lock(context.mutex_);
+  handle_ = context.handle_;
+}
+
 Current::Current(const Context& context)
     : library_(context.library_), in_use_(context.in_use_) {
   std::lock_guard<std::mutex> lock(context.mutex_);
   generation_ = context.generation_;
+  handle_ = context.handle_;
   status_ = context.lost_;
   if (!status_.ok()) return;
   status_ = ToStatus(library_, library_.CtxPushCurrent(context.handle_),

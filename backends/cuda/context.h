@@ -47,6 +47,7 @@ class Context {
 
  private:
   friend class Current;
+  friend class Pinned;
 
   Context(const Library& library, CUdevice device)
       : library_(library), device_(device) {}
@@ -63,6 +64,19 @@ class Context {
   absl::Status lost_;  // why handle_ is null
 };
 
+// Keeps the context of another device in place while it is named in a call; may
+// be made with a Current.
+class Pinned {
+ public:
+  explicit Pinned(const Context& context);
+  // Null: lost, or being replaced.
+  CUcontext handle() const { return handle_; }
+
+ private:
+  const std::shared_lock<std::shared_mutex> in_use_;
+  CUcontext handle_ = nullptr;
+};
+
 // Makes the device's context current on this thread for its own lifetime; what
 // was current before is again afterwards. Do not nest: pass it on.
 class Current {
@@ -75,12 +89,14 @@ class Current {
   // Not OK: the device is lost and no context is current.
   const absl::Status& status() const { return status_; }
   uint64_t generation() const { return generation_; }
+  CUcontext handle() const { return handle_; }
   const Library& library() const { return library_; }
 
  private:
   const Library& library_;
   const std::shared_lock<std::shared_mutex> in_use_;
   uint64_t generation_ = 0;
+  CUcontext handle_ = nullptr;
   absl::Status status_;
 };
 

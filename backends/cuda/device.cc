@@ -83,6 +83,16 @@ absl::Status CudaDevice::Free(uint64_t address) {
 
 uint64_t CudaDevice::FreeMemory() const { return memory_->FreeBytes(); }
 
+bool CudaDevice::CanAccessPeer(const Device& other) const {
+  if (&other == this || other.info().backend != info_.backend) return false;
+  const CUdevice device = static_cast<const CudaDevice&>(other).context().device();
+  if (device == context_->device()) return true;
+  int can = 0;
+  const CUresult result = context_->library().DeviceCanAccessPeer(
+      &can, context_->device(), device);
+  return result == CUDA_SUCCESS && can != 0;
+}
+
 absl::StatusOr<std::unique_ptr<DeviceModule>> CudaDevice::LoadModule(
     const ModuleInfo& info, std::string_view source) {
   if (info.ptx_version == 0) {

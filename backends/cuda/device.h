@@ -23,6 +23,7 @@ class CudaDevice final : public Device {
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes) override;
   absl::Status Free(uint64_t address) override;
   uint64_t FreeMemory() const override;
+  bool CanAccessPeer(const Device& other) const override;
   absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(
       const ModuleInfo& info, std::string_view source) override;
   // Unimplemented: kernels come from modules.
@@ -33,6 +34,7 @@ class CudaDevice final : public Device {
   // Without effect: the driver prints to stdout by itself when a queue has been
   // waited for.
   void SetPrintf(std::function<void(std::string_view)> sink) override {}
+  const Context& context() const { return *context_; }
 
  private:
   CudaDevice(DeviceInfo info, std::unique_ptr<Context> context,

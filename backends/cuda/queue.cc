@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "backends/cuda/backoff.h"
+#include "backends/cuda/device.h"
 #include "backends/cuda/event.h"
 #include "backends/cuda/kernel.h"
 #include "backends/cuda/status_util.h"
@@ -170,6 +171,26 @@ absl::Status CudaQueue::CopyFromDevice(void* dst, uint64_t src,
     }
     return current.library().MemcpyDtoHAsync(dst, src, bytes, stream_);
   });
+}
+
+absl::Status CudaQueue::CopyPeer(uint64_t dst, Device& source, uint64_t src,
+                                 uint64_t bytes) {
+  const Context& other = static_cast<CudaDevice&>(source).context();
+  absl::Status refused;
+  std::lock_guard<std::mutex> lock(mutex_);
+  absl::Status copied =
+      Enqueue("cuMemcpyPeerAsync", [&](const Current& current) {
+        const Pinned peer(other);
+        if (peer.handle() == nullptr) {
+          refused = absl::UnavailableError(absl::StrCat(
+              "cuda: copy from device ", other.device(),
+              ": its CUDA context is lost"));
+          return CUresult{CUDA_SUCCESS};
+        }
+        return current.library().MemcpyPeerAsync(dst, current.handle(), src,
+                                                 peer.handle(), bytes, stream_);
+      });
+  return refused.ok() ? copied : refused;
 }
 
 absl::Status CudaQueue::Fill(uint64_t dst, uint64_t pattern,

@@ -150,6 +150,16 @@ CUresult DeviceTotalMem(size_t* bytes, CUdevice device) {
   return CUDA_SUCCESS;
 }
 
+CUresult DeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
+  FAKE_ENTER("cuDeviceCanAccessPeer", false);
+  const int count = DeviceCount();
+  if (device < 0 || peer < 0 || device >= count || peer >= count) {
+    return kInvalidDevice;
+  }
+  *can = device != peer ? 1 : 0;
+  return CUDA_SUCCESS;
+}
+
 CUresult CtxCreate(CUcontext* context, unsigned flags, CUdevice device) {
   FAKE_ENTER("cuCtxCreate_v2", false);
   State& state = Get();

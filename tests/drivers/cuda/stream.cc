@@ -180,6 +180,19 @@ CUresult MemcpyDtoDAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes,
               stream);
 }
 
+CUresult MemcpyPeerAsync(CUdeviceptr dst, CUcontext dst_context,
+                         CUdeviceptr src, CUcontext src_context, size_t bytes,
+                         CUstream stream) {
+  constexpr char kName[] = "cuMemcpyPeerAsync";
+  FAKE_ENTER(kName, true);
+  if (Get().contexts.count(dst_context) + Get().contexts.count(src_context) !=
+          2 ||
+      !IsAccessible(dst, bytes)) {
+    return Misuse(kName);
+  }
+  return Copy(kName, Pointer(dst), Pointer(src), bytes, src, stream);
+}
+
 CUresult MemsetD8Async(CUdeviceptr dst, unsigned char value, size_t count,
                        CUstream stream) {
   return Set("cuMemsetD8Async", dst, 0, value, count, 1, stream);

@@ -4,15 +4,34 @@
 #ifndef HETGPU_BACKENDS_LLVM_IR_TARGET_HOOKS_H_
 #define HETGPU_BACKENDS_LLVM_IR_TARGET_HOOKS_H_
 
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "backends/llvm_ir/emitter.h"
 #include "hetir/dialect/HetIR.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace hetgpu::llvm_ir {
 
 enum class Trap { kTrap, kMisaligned, kInvalid };
+
+// An access that is not proven to stay within what a kernel may touch.
+struct AddressCheck {
+  hetir::Space space;
+  uint64_t bytes;  // accessed at each address
+  // What to test: an i64, or one a lane. An offset in a space of offsets.
+  llvm::Value* address;
+  // The addresses accessed, when `address` is only a base that they are at most
+  // TargetHooks::CheckReach() away from; else null. Emitted in a cold block.
+  llvm::function_ref<llvm::Value*()> exact;
+  // The lanes that take part (a vector of i1), or null; then the access is that
+  // of `lane`, an i32, emitted in a cold block.
+  llvm::Value* mask;
+  llvm::function_ref<llvm::Value*()> lane;
+  // No test is needed: the address is only translated.
+  bool proven;
+};
 
 class TargetHooks {
  public:
@@ -31,6 +50,18 @@ class TargetHooks {
   virtual unsigned AddressSpaceOf(hetir::Space space) = 0;
   // Alignment that SpaceBase and the start of module data have, in bytes.
   virtual uint64_t BaseAlignment(hetir::Space space) = 0;
+  // Emits the test that an access stays within memory of kernels, if the target
+  // has none in hardware, and returns what stands for `check.address` in the
+  // access. The test ends the launch with an error.
+  virtual llvm::Value* CheckAddress(Emitter& emitter,
+                                    const AddressCheck& check) {
+    return check.address;
+  }
+  // How far from a base that passed accesses need no test of their own; nullopt:
+  // accesses to this space need none at all.
+  virtual std::optional<uint64_t> CheckReach(hetir::Space space) {
+    return std::nullopt;
+  }
   virtual llvm::Value* DataAddress(Emitter& emitter,
                                    hetir::DataAddressOp op) = 0;
   virtual llvm::Value* SharedAddress(Emitter& emitter,

@@ -9,6 +9,7 @@
 #include "runtime/module.h"
 #include "runtime/status_macros.h"
 #include "runtime/stream.h"
+#include "runtime/traced_queue.h"
 
 namespace hetgpu::runtime {
 namespace {
@@ -59,7 +60,10 @@ absl::Status CheckLimit(hetgpuLimit limit) {
 
 Context::Context(std::shared_ptr<Device> device,
                  std::unique_ptr<hetgpu::Device> backend)
-    : device_(std::move(device)), backend_(std::move(backend)) {}
+    : device_(std::move(device)),
+      backend_(std::move(backend)),
+      trace_process_(TraceContext(
+          Cat(info().backend, ":", device_->backend_ordinal()))) {}
 
 Context::~Context() = default;
 

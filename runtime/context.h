@@ -40,6 +40,7 @@ class Context : public std::enable_shared_from_this<Context> {
   const Device& device() const { return *device_; }
   const DeviceInfo& info() const { return device_->info(); }
   hetgpu::Device& backend() { return *backend_; }
+  uint32_t trace_process() const { return trace_process_; }
   AllocationTable& allocations() { return allocations_; }
   std::shared_ptr<Stream> default_stream() const;
 
@@ -87,6 +88,7 @@ class Context : public std::enable_shared_from_this<Context> {
 
   const std::shared_ptr<Device> device_;
   const std::unique_ptr<hetgpu::Device> backend_;
+  const uint32_t trace_process_;
   AllocationTable allocations_;
   std::atomic<uint64_t> launch_timeout_ms_ = 0;
   Handle handle_ = nullptr;

@@ -79,6 +79,7 @@ absl::StatusOr<Environment> ReadEnvironment(const GetVariable& get) {
                                     environment.cpu_mode));
   HETGPU_RETURN_IF_ERROR(ReadCacheSize(get, environment.cache_bytes));
   environment.cache_dir = CacheDir(get);
+  environment.trace_path = get("HETGPU_TRACE").value_or("");
   environment.compiler_library = get("HETGPU_COMPILER_LIBRARY").value_or("");
   return environment;
 }

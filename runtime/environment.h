@@ -7,6 +7,7 @@
 //   HETGPU_JIT_CACHE_SIZE   bytes with optional suffix K, M, G (or KB, …, of
 //                           1024); 0 = no disk cache; default 512MB
 //   HETGPU_CUDA_LIBRARY     read by the CUDA backend: path of libcuda.so.1
+//   HETGPU_TRACE            file to write a trace to (trace.h); default none
 //   HETGPU_COMPILER_LIBRARY path of libhetgpu_compiler.so; default: next to
 //                           this library
 #ifndef HETGPU_RUNTIME_ENVIRONMENT_H_
@@ -27,6 +28,7 @@ struct Environment {
   std::string cpu_mode = "auto";
   std::string cache_dir;  // "" = no place known: disk cache off
   uint64_t cache_bytes = uint64_t{512} << 20;
+  std::string trace_path;  // "" = no trace
   std::string compiler_library;  // "" = next to this library
 };
 

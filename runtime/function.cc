@@ -6,6 +6,7 @@
 #include "runtime/error.h"
 #include "runtime/platform.h"
 #include "runtime/status_macros.h"
+#include "runtime/trace.h"
 #include "runtime/types.h"
 
 namespace hetgpu::runtime {
@@ -67,6 +68,7 @@ absl::StatusOr<hetgpu::Kernel*> Function::Prepare() {
   std::lock_guard lock(mutex_);
   if (kernel_) return kernel_.get();
   if (DeviceModule* const native = state_->native()) {
+    const HostSpan span("load", info_->name);
     HETGPU_ASSIGN_OR_RETURN(kernel_, native->Load(*info_));
     return kernel_.get();
   }
@@ -74,6 +76,7 @@ absl::StatusOr<hetgpu::Kernel*> Function::Prepare() {
   HETGPU_ASSIGN_OR_RETURN(
       const std::shared_ptr<const std::string> image,
       platform->jit().Get(state_->source(), *info_, context().info()));
+  const HostSpan span("load", info_->name);
   HETGPU_ASSIGN_OR_RETURN(kernel_, context().backend().Load(*info_, *image));
   image_bytes_ = image->size();
   return kernel_.get();

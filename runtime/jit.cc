@@ -1,11 +1,11 @@
 #include "runtime/jit.h"
 
-#include <chrono>
 #include <utility>
 
 #include "runtime/counters.h"
 #include "runtime/error.h"
 #include "runtime/status_macros.h"
+#include "runtime/trace.h"
 
 namespace hetgpu::runtime {
 namespace {
@@ -15,12 +15,6 @@ constexpr uint64_t kMaxKeptBytes = uint64_t{64} << 20;
 
 // Changes when images of the same key would no longer fit this runtime.
 constexpr int kCacheVersion = 1;
-
-uint64_t NowNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 // Length before text: no two lists of fields give the same bytes.
 void AppendField(std::string& key, std::string_view field) {
@@ -77,7 +71,9 @@ absl::StatusOr<Jit::Image> Jit::Get(const ModuleSource& source,
     Count(HETGPU_COUNTER_CACHE_MEMORY_HITS);
     return slot->image;
   }
+  HostSpan span("compile", kernel.name);
   if (auto image = disk_.Load(key)) {
+    span.SetCategory("cache");
     Count(HETGPU_COUNTER_CACHE_DISK_HITS);
     slot->image = std::make_shared<const std::string>(*std::move(image));
   } else {

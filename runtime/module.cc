@@ -9,6 +9,7 @@
 #include "runtime/function.h"
 #include "runtime/platform.h"
 #include "runtime/status_macros.h"
+#include "runtime/trace.h"
 
 namespace hetgpu::runtime {
 namespace {
@@ -65,6 +66,7 @@ absl::StatusOr<std::shared_ptr<ModuleState>> ModuleState::Create(
 
 // Strict floating point is a property of the code that is made here.
 absl::Status ModuleState::LoadNative() {
+  const HostSpan span("load", info().name);
   auto loaded = context_->backend().LoadModule(info(), source_->bytes);
   if (loaded.ok()) {
     native_ = *std::move(loaded);

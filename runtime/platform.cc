@@ -9,6 +9,7 @@
 #include "runtime/error.h"
 #include "runtime/handle_table.h"
 #include "runtime/status_macros.h"
+#include "runtime/trace.h"
 
 namespace hetgpu::runtime {
 namespace {
@@ -22,6 +23,10 @@ DriverFactory& Factory() {
 
 absl::StatusOr<std::unique_ptr<Platform>> CreateDefault() {
   HETGPU_ASSIGN_OR_RETURN(Environment environment, ReadEnvironment());
+  if (!environment.trace_path.empty()) {
+    HETGPU_ASSIGN_OR_RETURN(auto trace, Trace::Open(environment.trace_path));
+    Trace::Activate(std::move(trace));
+  }
   return Platform::Create(std::move(environment), Factory()());
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/event.h"
 #include "runtime/function.h"
 #include "runtime/status_macros.h"
+#include "runtime/traced_queue.h"
 
 namespace hetgpu::runtime {
 namespace {
@@ -49,6 +50,8 @@ Stream::~Stream() { Settle(); }
 absl::StatusOr<std::shared_ptr<Stream>> Stream::Create(
     std::shared_ptr<Context> context) {
   HETGPU_ASSIGN_OR_RETURN(auto queue, context->backend().CreateQueue());
+  queue = WithTrace(context->trace_process(), context->backend(),
+                    std::move(queue));
   std::shared_ptr<Stream> stream(
       new Stream(std::move(context), std::move(queue)));
   HETGPU_ASSIGN_OR_RETURN(stream->handle_, stream->context_->Adopt(stream));

@@ -131,6 +131,43 @@ class InformationTest(CliTest):
         sizes = {g["name"]: g["size"] for g in listing["globals"]}
         self.assertEqual(sizes, {"table4": 16, "where": 16})
 
+    def test_trace_and_profile(self):
+        trace = self.path("trace.json")
+        self.ok(*self.axpy(), env={"HETGPU_TRACE": trace})
+        with open(trace) as f:
+            spans = [e for e in json.load(f) if e["ph"] == "X"]
+        self.assertIn(("launch", "axpy"),
+                      [(e["cat"], e["name"]) for e in spans])
+        for args in ([trace], ["--", os.path.join(BIN, "hetgpu-run"),
+                               *self.axpy()]):
+            text = self.ok("profile", "--json", *args, tool="hetgpu")
+            profile = json.loads(text[text.index("{\n"):])
+            self.assertTrue(profile["complete"])
+            device = profile["processes"][1]
+            self.assertEqual(device["name"], "cpu:0")
+            rows = {r["name"]: r for r in device["activities"]}
+            self.assertEqual(rows["axpy"]["count"], 1)
+            self.assertEqual(rows["copy to device"]["bytes"], 8000)
+        self.assertRegex(self.ok("profile", trace, tool="hetgpu"),
+                         r"launch +axpy +1 ")
+
+    def test_profile_refuses_what_is_no_trace(self):
+        bad = self.path("bad.json", '[\n{"ph":"X"},\nnonsense\n]\n')
+        self.fails(3, "profile", bad, tool="hetgpu", contains="line 3")
+        self.fails(3, "profile", self.path("empty", ""), tool="hetgpu",
+                   contains="no events")
+        self.fails(3, "profile", "nowhere.json", tool="hetgpu",
+                   contains="nowhere.json")
+        self.fails(3, "profile", "--", "true", tool="hetgpu",
+                   contains="did not use libhetgpu")
+        self.fails(2, "profile", tool="hetgpu", contains="expected a trace")
+        self.fails(2, *self.axpy(), env={"HETGPU_TRACE": "/nowhere/t"},
+                   contains="HETGPU_TRACE")
+        cut = self.path("cut.json", '[\n{"ph":"X","cat":"copy","name":"c",'
+                        '"pid":1,"tid":1,"ts":1,"dur":2},\n{"ph":"X","ca')
+        text = self.ok("profile", cut, tool="hetgpu")
+        self.assertIn("incomplete", text)
+
     def test_info(self):
         text = self.ok("info", tool="hetgpu")
         self.assertIn("cpu", text)

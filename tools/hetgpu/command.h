@@ -23,6 +23,7 @@ const std::vector<Command>& Commands();
 
 // One per file.
 absl::Status RunInfo(const std::vector<std::string_view>& args);
+absl::Status RunProfile(const std::vector<std::string_view>& args);
 
 }  // namespace hetgpu::tools
 

@@ -120,7 +120,13 @@ void OnFault(int signal, siginfo_t* info, void* raw) {
 
 void OnStop(int signal, siginfo_t* info, void* raw) {
   Worker* worker = Worker::Current();
-  if (worker == nullptr || !worker->in_kernel()) return;
+  if (worker == nullptr) {
+    // Perhaps of another copy of this library in the process.
+    const struct sigaction& before = previous[signal];
+    if (before.sa_flags & SA_SIGINFO) before.sa_sigaction(signal, info, raw);
+    return;
+  }
+  if (!worker->in_kernel()) return;
   auto* context = static_cast<ucontext_t*>(raw);
   Launch* launch = worker->launch();
   if (!launch->stopped()) return;
@@ -135,7 +141,7 @@ void Install() {
   action.sa_sigaction = OnFault;
   for (int signal : kFaults) sigaction(signal, &action, &previous[signal]);
   action.sa_sigaction = OnStop;
-  sigaction(StopSignal(), &action, nullptr);
+  sigaction(StopSignal(), &action, &previous[StopSignal()]);
 }
 
 }  // namespace

@@ -123,14 +123,14 @@ TEST_F(QueueTest, ARefusedCommandIsReportedAtOnceAndHarmless) {
 TEST_F(QueueTest, AFaultLosesTheDeviceWhereTheDriverDoes) {
   auto event = *device_->CreateEvent();
   bool called = false;
-  EXPECT_OK(Launch(*queue_, "fault_700"));
+  EXPECT_OK(Launch(*queue_, "illegal"));
   EXPECT_OK(queue_->HostFunction([&] { called = true; }));
   EXPECT_OK(queue_->Record(event.get()));
   LaunchError error;
   const absl::Status status = queue_->Synchronize(&error);
   EXPECT_TRUE(absl::IsAborted(status));
   EXPECT_EQ(error.kind, LaunchError::Kind::kIllegalAddress);
-  EXPECT_EQ(error.kernel, "fault_700");
+  EXPECT_EQ(error.kernel, "illegal");
   EXPECT_THAT(error.detail, HasSubstr("all memory contents are lost"));
   EXPECT_OK(event->Wait());
   EXPECT_FALSE(called);
@@ -144,12 +144,12 @@ TEST_F(QueueTest, AFaultLosesTheDeviceWhereTheDriverDoes) {
 TEST_F(QueueTest, AfterAFaultTheDeviceIsUsableWhereTheDriverForgives) {
   ForgiveFaults();
   Write(*queue_, a_, 7);
-  EXPECT_OK(Launch(*queue_, "fault_719"));
+  EXPECT_OK(Launch(*queue_, "trap"));
   EXPECT_OK(queue_->Fill(flag_, 1, 4, 1));
   LaunchError error;
   EXPECT_TRUE(absl::IsAborted(queue_->Synchronize(&error)));
   EXPECT_EQ(error.kind, LaunchError::Kind::kTrap);
-  EXPECT_EQ(error.kernel, "fault_719");
+  EXPECT_EQ(error.kernel, "trap");
   EXPECT_THAT(error.detail, HasSubstr("contents and all work in flight"));
   // The same addresses, mapped anew; kernels are loaded again.
   EXPECT_EQ(Read(*queue_, a_), 0u);
@@ -161,7 +161,7 @@ TEST_F(QueueTest, AfterAFaultTheDeviceIsUsableWhereTheDriverForgives) {
 
 TEST_F(QueueTest, SkipsUntilTheFailureWasReported) {
   ForgiveFaults();
-  EXPECT_OK(Launch(*queue_, "fault_719"));
+  EXPECT_OK(Launch(*queue_, "trap"));
   while (!queue_->Idle()) std::this_thread::yield();
   auto event = *device_->CreateEvent();
   EXPECT_OK(other_->Synchronize(nullptr));  // had no work in flight
@@ -176,10 +176,10 @@ TEST_F(QueueTest, QueuesWithWorkInFlightLearnOfTheLoss) {
   ForgiveFaults();
   Write(*other_, flag_, 1);
   EXPECT_OK(Launch(*queue_, "wait", Bytes(flag_)));
-  EXPECT_OK(Launch(*other_, "fault_700"));
+  EXPECT_OK(Launch(*other_, "illegal"));
   LaunchError error;
   EXPECT_TRUE(absl::IsAborted(other_->Synchronize(&error)));
-  EXPECT_THAT(error.kernel, HasSubstr("fault_700"));
+  EXPECT_THAT(error.kernel, HasSubstr("illegal"));
   EXPECT_THAT(error.kernel, HasSubstr("wait"));
   EXPECT_TRUE(absl::IsAborted(queue_->Synchronize(&error)));
   EXPECT_OK(queue_->Synchronize(nullptr));

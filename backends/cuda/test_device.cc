@@ -9,12 +9,43 @@ namespace {
 
 constexpr char kPtx[] = R"(
 .version 7.0
-.visible .global .u32 counter;
-.visible .entry nothing()
-.visible .entry store()
-.visible .entry wait()
-.visible .entry fault_700()
-.visible .entry fault_719()
+.target sm_80
+.address_size 64
+.visible .global .align 4 .u32 counter;
+.extern .shared .align 4 .b8 dynamic[];
+.visible .entry nothing() { ret; }
+.visible .entry store(.param .u64 to, .param .u32 value) {
+  .reg .b64 %address;
+  .reg .b32 %value;
+  ld.param.u64 %address, [to];
+  ld.param.u32 %value, [value];
+  st.global.u32 [%address], %value;
+  ret;
+}
+.visible .entry wait(.param .u64 flag) {
+  .reg .b64 %address;
+  .reg .b32 %value;
+  .reg .pred %zero;
+  ld.param.u64 %address, [flag];
+again:
+  ld.volatile.global.u32 %value, [%address];
+  setp.eq.u32 %zero, %value, 0;
+  @%zero bra again;
+  ret;
+}
+.visible .entry illegal() {
+  .reg .b64 %address;
+  mov.u64 %address, 16;
+  st.global.u32 [%address], 1;
+  ret;
+}
+.visible .entry misaligned(.param .u64 to) {
+  .reg .b64 %address;
+  ld.param.u64 %address, [to];
+  st.global.u32 [%address+1], 1;
+  ret;
+}
+.visible .entry trap() { trap; }
 )";
 
 template <typename Function>

@@ -38,6 +38,7 @@ enum Result : CUresult {
   CUDA_ERROR_INVALID_ADDRESS_SPACE = 717,
   CUDA_ERROR_INVALID_PC = 718,
   CUDA_ERROR_LAUNCH_FAILED = 719,
+  CUDA_ERROR_NOT_SUPPORTED = 801,
 };
 
 enum DeviceAttribute : int {
@@ -99,6 +100,7 @@ inline void* const kLaunchParamBuffer = reinterpret_cast<void*>(1);
 inline void* const kLaunchParamBufferSize = reinterpret_cast<void*>(2);
 inline constexpr int kLocationDevice = 1;
 inline constexpr int kAllocationPinned = 1;
+inline constexpr int kAccessRead = 1;
 inline constexpr int kAccessReadWrite = 3;
 
 }  // namespace hetgpu::cuda

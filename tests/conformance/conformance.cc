@@ -17,7 +17,8 @@ std::string Variable(const char* name) {
 }
 
 std::string Mode() {
-  const std::string mode = Variable("HETGPU_CPU_MODE");
+  std::string mode = Variable("HETGPU_TEST_MODE");
+  if (mode.empty()) mode = Variable("HETGPU_CPU_MODE");
   return mode.empty() ? "auto" : mode;
 }
 

@@ -21,7 +21,7 @@ std::vector<std::string> TestDevices();
 
 struct Exclusion {
   std::string test;                // "Suite.Test"
-  std::vector<std::string> modes;  // of HETGPU_CPU_MODE; empty = all
+  std::vector<std::string> modes;  // see README.md; empty = all
   std::string reason;
 };
 

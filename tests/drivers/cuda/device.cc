@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "tests/drivers/cuda/control.h"
+#include "tests/drivers/cuda/processor.h"
 #include "tests/drivers/cuda/state.h"
 
 namespace hetgpu::cuda::fake {
@@ -13,9 +14,9 @@ constexpr CUresult kInvalidDevice = 101;
 constexpr CUresult kInvalidContext = 201;
 constexpr CUresult kNotInitialised = 3;
 
-int DeviceCount() {
-  const char* text = std::getenv("HETGPU_FAKE_CUDA_DEVICES");
-  return text == nullptr ? 1 : std::atoi(text);
+uint64_t Variable(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 0);
 }
 
 struct ErrorName {
@@ -27,8 +28,12 @@ constexpr ErrorName kErrorNames[] = {
     {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
     {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE"},
     {CUDA_ERROR_INVALID_PTX, "CUDA_ERROR_INVALID_PTX"},
+    {CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED"},
     {CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND"},
     {CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+    {CUDA_ERROR_ASSERT, "CUDA_ERROR_ASSERT"},
+    {CUDA_ERROR_ILLEGAL_INSTRUCTION, "CUDA_ERROR_ILLEGAL_INSTRUCTION"},
+    {CUDA_ERROR_MISALIGNED_ADDRESS, "CUDA_ERROR_MISALIGNED_ADDRESS"},
     {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
     {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED"},
 };
@@ -55,6 +60,16 @@ constexpr AttributeValue kAttributes[] = {
 };
 
 }  // namespace
+
+int DeviceCount() {
+  return static_cast<int>(Variable(kDevicesVariable, 1));
+}
+
+uint64_t MemoryBytes() { return Variable(kMemoryVariable, 256) << 20; }
+
+bool CanAccessPeer(CUdevice device, CUdevice peer) {
+  return device != peer && Variable(kPeerVariable, 1) != 0;
+}
 
 // Never destroyed: streams of contexts that were given up may still run.
 State& Get() {
@@ -146,7 +161,7 @@ CUresult DeviceGetAttribute(int* value, int attribute, CUdevice device) {
 
 CUresult DeviceTotalMem(size_t* bytes, CUdevice device) {
   FAKE_ENTER("cuDeviceTotalMem_v2", false);
-  *bytes = kMemory;
+  *bytes = MemoryBytes();
   return CUDA_SUCCESS;
 }
 
@@ -156,12 +171,13 @@ CUresult DeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
   if (device < 0 || peer < 0 || device >= count || peer >= count) {
     return kInvalidDevice;
   }
-  *can = device != peer ? 1 : 0;
+  *can = CanAccessPeer(device, peer);
   return CUDA_SUCCESS;
 }
 
 CUresult CtxCreate(CUcontext* context, unsigned flags, CUdevice device) {
   FAKE_ENTER("cuCtxCreate_v2", false);
+  if (device < 0 || device >= DeviceCount()) return kInvalidDevice;
   State& state = Get();
   if (state.sticky != CUDA_SUCCESS && !state.forgiving) return state.sticky;
   state.sticky = CUDA_SUCCESS;
@@ -182,9 +198,12 @@ CUresult CtxDestroy(CUcontext context) {
   }
   std::erase_if(state.events,
                 [&](CUevent event) { return event->context == context; });
-  std::erase_if(state.modules,
-                [&](CUmodule module) { return module->context == context; });
+  const std::set<CUmodule> modules = state.modules;
+  for (CUmodule module : modules) {
+    if (module->context == context) DropModule(module);
+  }
   state.contexts.erase(context);
+  Processor::Of(context->device).Flush();
   return CUDA_SUCCESS;
 }
 
@@ -237,6 +256,7 @@ HOOK Counts hetgpuFakeCudaCounts() {
   counts.events = state.events.size();
   counts.modules = state.modules.size();
   counts.misuses = state.misuses;
+  counts.launches = state.launches;
   for (const auto& [start, mapping] : state.mappings) {
     counts.mapped_bytes += mapping.bytes;
   }

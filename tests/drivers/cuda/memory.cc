@@ -1,7 +1,11 @@
 // The virtual-memory API over memory files, and pinned host memory.
+//
+// Addresses are those of the process: one mapping of physical memory to an
+// address, for all devices that were given access to it.
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iterator>
 
@@ -10,19 +14,30 @@
 namespace hetgpu::cuda::fake {
 namespace {
 
+using Mappings = std::map<uint64_t, Mapping>;
+
 void* Pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
 
-uint64_t Used() {
+uint64_t Used(CUdevice device) {
   uint64_t used = 0;
-  for (const auto& [handle, physical] : Get().physical) used += physical.bytes;
+  for (const auto& [handle, physical] : Get().physical) {
+    if (physical.device == device) used += physical.bytes;
+  }
   return used;
 }
 
+// The entry of `map`, start → size or what has it, that may hold `address`.
+template <typename Map>
+typename Map::iterator EntryAt(Map& map, uint64_t address) {
+  auto after = map.upper_bound(address);
+  return after == map.begin() ? map.end() : std::prev(after);
+}
+
 bool IsReserved(uint64_t address, uint64_t bytes) {
-  const auto& reservations = Get().reservations;
-  auto after = reservations.upper_bound(address);
-  if (after == reservations.begin()) return false;
-  const auto [start, size] = *std::prev(after);
+  auto& reservations = Get().reservations;
+  const auto entry = EntryAt(reservations, address);
+  if (entry == reservations.end()) return false;
+  const auto [start, size] = *entry;
   return address - start <= size && bytes <= size - (address - start);
 }
 
@@ -31,6 +46,24 @@ bool IsMapped(uint64_t address, uint64_t bytes) {
     if (address < start + mapping.bytes && start < address + bytes) return true;
   }
   return false;
+}
+
+// The mappings that make up the range without a gap or a part; none when it is
+// made otherwise.
+std::vector<Mappings::iterator> WholeMappings(uint64_t address,
+                                              uint64_t bytes) {
+  auto& mappings = Get().mappings;
+  std::vector<Mappings::iterator> found;
+  const uint64_t end = address + bytes;
+  while (address < end) {
+    const auto mapping = mappings.find(address);
+    if (mapping == mappings.end() || mapping->second.bytes > end - address) {
+      return {};
+    }
+    found.push_back(mapping);
+    address += mapping->second.bytes;
+  }
+  return found;
 }
 
 void Drop(CUmemGenericAllocationHandle handle) {
@@ -42,21 +75,74 @@ void Drop(CUmemGenericAllocationHandle handle) {
 
 bool IsGranular(uint64_t value) { return value % kGranularity == 0; }
 
+int Protection(int flags) {
+  switch (flags) {
+    case kAccessReadWrite:
+      return PROT_READ | PROT_WRITE;
+    case kAccessRead:
+      return PROT_READ;
+  }
+  return PROT_NONE;
+}
+
+void Hide(CUdevice device, uint64_t address, uint64_t bytes) {
+  mmap(HostPointer(device, address), bytes, PROT_NONE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+void Show(CUdevice device, uint64_t address, const Mapping& mapping,
+          int flags) {
+  mmap(HostPointer(device, address), mapping.bytes, Protection(flags),
+       MAP_SHARED | MAP_FIXED, Get().physical.at(mapping.physical).file, 0);
+}
+
+bool IsValidAccess(const CUmemAccessDesc& access, const Mapping& mapping) {
+  const CUdevice device = access.location.id;
+  const CUdevice owner = Get().physical.at(mapping.physical).device;
+  return access.location.type == kLocationDevice && device >= 0 &&
+         device < DeviceCount() &&
+         (access.flags == 0 || access.flags == kAccessRead ||
+          access.flags == kAccessReadWrite) &&
+         (device == owner || CanAccessPeer(device, owner));
+}
+
+bool IsVariable(CUdevice device, uint64_t address, uint64_t bytes) {
+  for (const CUmodule module : Get().modules) {
+    if (module->context->device == device &&
+        module->loaded->Holds(address, bytes)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
-bool IsAccessible(uint64_t address, uint64_t bytes) {
-  const auto& mappings = Get().mappings;
-  auto after = mappings.upper_bound(address);
-  if (after == mappings.begin()) return false;
-  const auto& [start, mapping] = *std::prev(after);
-  return mapping.accessible && address - start <= mapping.bytes &&
-         bytes <= mapping.bytes - (address - start);
+void* HostPointer(CUdevice, uint64_t address) { return Pointer(address); }
+
+bool IsAccessible(CUdevice device, uint64_t address, uint64_t bytes) {
+  if (IsVariable(device, address, bytes)) return true;
+  auto& mappings = Get().mappings;
+  const uint64_t end = address + bytes;
+  if (end < address) return false;
+  while (address < end) {
+    const auto entry = EntryAt(mappings, address);
+    if (entry == mappings.end()) return false;
+    const auto& [start, mapping] = *entry;
+    const auto access = mapping.access.find(device);
+    if (address - start >= mapping.bytes || access == mapping.access.end() ||
+        access->second == 0) {
+      return false;
+    }
+    address = start + mapping.bytes;
+  }
+  return true;
 }
 
 CUresult MemGetInfo(size_t* free, size_t* total) {
   FAKE_ENTER("cuMemGetInfo_v2", true);
-  *total = kMemory;
-  *free = kMemory - Used();
+  *total = MemoryBytes();
+  *free = MemoryBytes() - Used(CurrentContext()->device);
   return CUDA_SUCCESS;
 }
 
@@ -99,12 +185,17 @@ CUresult MemAddressFree(CUdeviceptr address, size_t bytes) {
 CUresult MemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
                    const CUmemAllocationProp* prop, unsigned long long flags) {
   FAKE_ENTER("cuMemCreate", false);
+  const CUmemLocation& location = prop->location;
   if (!IsGranular(bytes) || bytes == 0 || flags != 0 ||
-      prop->location.type != kLocationDevice) {
+      prop->type != kAllocationPinned || location.type != kLocationDevice ||
+      location.id < 0 || location.id >= DeviceCount()) {
     return Misuse("cuMemCreate");
   }
-  if (bytes > kMemory - Used()) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (bytes > MemoryBytes() - Used(location.id)) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
   Physical physical;
+  physical.device = location.id;
   physical.bytes = bytes;
   physical.file = memfd_create("test-gpu", 0);
   if (physical.file < 0 || ftruncate(physical.file, bytes) != 0) {
@@ -130,56 +221,70 @@ CUresult MemMap(CUdeviceptr address, size_t bytes, size_t offset,
                 CUmemGenericAllocationHandle handle, unsigned long long flags) {
   FAKE_ENTER("cuMemMap", false);
   const auto found = Get().physical.find(handle);
-  if (found == Get().physical.end() || offset != 0 || flags != 0 ||
-      found->second.bytes != bytes || !IsGranular(address) ||
+  if (found == Get().physical.end() || found->second.released || offset != 0 ||
+      flags != 0 || bytes == 0 || !IsGranular(bytes) ||
+      bytes > found->second.bytes || !IsGranular(address) ||
       !IsReserved(address, bytes) || IsMapped(address, bytes)) {
     return Misuse("cuMemMap");
   }
-  mmap(Pointer(address), bytes, PROT_NONE, MAP_SHARED | MAP_FIXED,
-       found->second.file, 0);
   ++found->second.mappings;
-  Get().mappings[address] = {bytes, handle, false};
+  Get().mappings[address] = {bytes, handle, {}};
   return CUDA_SUCCESS;
 }
 
 CUresult MemUnmap(CUdeviceptr address, size_t bytes) {
   FAKE_ENTER("cuMemUnmap", false);
-  const auto found = Get().mappings.find(address);
-  if (found == Get().mappings.end() || found->second.bytes != bytes) {
-    return Misuse("cuMemUnmap");
+  const auto found = WholeMappings(address, bytes);
+  if (found.empty()) return Misuse("cuMemUnmap");
+  for (const auto entry : found) {
+    const auto& [start, mapping] = *entry;
+    for (const auto& [device, flags] : mapping.access) {
+      Hide(device, start, mapping.bytes);
+    }
+    const CUmemGenericAllocationHandle handle = mapping.physical;
+    Get().mappings.erase(entry);
+    --Get().physical.at(handle).mappings;
+    Drop(handle);
   }
-  mmap(Pointer(address), bytes, PROT_NONE,
-       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  const CUmemGenericAllocationHandle handle = found->second.physical;
-  Get().mappings.erase(found);
-  --Get().physical.at(handle).mappings;
-  Drop(handle);
   return CUDA_SUCCESS;
 }
 
 CUresult MemSetAccess(CUdeviceptr address, size_t bytes,
                       const CUmemAccessDesc* access, size_t count) {
   FAKE_ENTER("cuMemSetAccess", false);
-  const auto found = Get().mappings.find(address);
-  if (found == Get().mappings.end() || found->second.bytes != bytes ||
-      count != 1 || access->flags != kAccessReadWrite) {
-    return Misuse("cuMemSetAccess");
+  const auto found = WholeMappings(address, bytes);
+  if (found.empty() || count == 0) return Misuse("cuMemSetAccess");
+  for (const auto entry : found) {
+    for (size_t i = 0; i < count; ++i) {
+      if (!IsValidAccess(access[i], entry->second)) {
+        return Misuse("cuMemSetAccess");
+      }
+    }
   }
-  mprotect(Pointer(address), bytes, PROT_READ | PROT_WRITE);
-  found->second.accessible = true;
+  for (const auto entry : found) {
+    for (size_t i = 0; i < count; ++i) {
+      const CUdevice device = access[i].location.id;
+      entry->second.access[device] = access[i].flags;
+      Show(device, entry->first, entry->second, access[i].flags);
+    }
+  }
   return CUDA_SUCCESS;
 }
 
 CUresult MemHostAlloc(void** memory, size_t bytes, unsigned) {
   FAKE_ENTER("cuMemHostAlloc", true);
-  *memory = std::malloc(bytes);
-  Get().pinned.insert(*memory);
+  if (bytes == 0) return Misuse("cuMemHostAlloc");
+  *memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  if (*memory == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+  Get().pinned[reinterpret_cast<uint64_t>(*memory)] = bytes;
   return CUDA_SUCCESS;
 }
 
 CUresult MemFreeHost(void* memory) {
   FAKE_ENTER("cuMemFreeHost", true);
-  if (Get().pinned.erase(memory) == 0) return Misuse("cuMemFreeHost");
+  if (Get().pinned.erase(reinterpret_cast<uint64_t>(memory)) == 0) {
+    return Misuse("cuMemFreeHost");
+  }
   std::free(memory);
   return CUDA_SUCCESS;
 }

@@ -1,22 +1,15 @@
-// Modules and launches. Of the PTX only the names of kernels and variables are
-// read; kernels do what their name says:
-//
-//   nothing                  ends at once
-//   store(u64, u32)          writes its second argument where the first points
-//   wait(u64)                ends when the word there is not 0
-//   fault_<n>                fails with result n
-//
-// PTX that contains "refuse me" is refused.
-#include <chrono>
+// Modules and functions.
 #include <cstdio>
-#include <cstring>
-#include <sstream>
-#include <thread>
+#include <utility>
 
+#include "tests/drivers/cuda/processor.h"
 #include "tests/drivers/cuda/state.h"
 
 namespace hetgpu::cuda::fake {
 namespace {
+
+// What is said of every kernel: this driver does not allocate registers.
+constexpr int kRegisters = 32;
 
 // Value of an option of cuModuleLoadDataEx, null when not given.
 void* Option(int which, unsigned count, const int* options, void** values) {
@@ -26,152 +19,136 @@ void* Option(int which, unsigned count, const int* options, void** values) {
   return nullptr;
 }
 
-void Scan(const std::string& ptx, CUmodule module) {
-  std::istringstream words(ptx);
-  for (std::string word; words >> word;) {
-    if (word == ".entry") {
-      words >> word;
-      module->kernels.insert(word.substr(0, word.find('(')));
-    } else if (word == ".global") {
-      words >> word >> word;  // type, name
-      module->globals[word.substr(0, word.find(';'))].resize(4);
-    }
-  }
-}
-
-CUresult Wait(uint64_t address) {
-  const auto* flag = reinterpret_cast<uint32_t*>(address);
-  while (__atomic_load_n(flag, __ATOMIC_RELAXED) == 0) {
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
-  }
-  return CUDA_SUCCESS;
-}
-
-CUresult Run(const std::string& kernel, const std::string& params) {
-  uint64_t address = 0;
-  if (params.size() >= 8) std::memcpy(&address, params.data(), 8);
-  if (kernel == "wait") return Wait(address);
-  if (kernel == "store") {
-    std::memcpy(reinterpret_cast<void*>(address), params.data() + 8, 4);
-  }
-  if (kernel.rfind("fault_", 0) == 0) return std::stoi(kernel.substr(6));
-  return CUDA_SUCCESS;
-}
-
 // Needs the mutex.
 bool IsValid(CUmodule module) {
   return Get().modules.count(module) != 0 &&
          module->context == CurrentContext();
 }
 
-// The parameter block from the list that cuLaunchKernel takes.
-bool ReadParameters(void** extra, std::string* params) {
-  if (extra == nullptr) return true;
-  if (extra[0] != kLaunchParamBuffer || extra[2] != kLaunchParamBufferSize ||
-      extra[4] != kLaunchParamEnd) {
-    return false;
+CUresult NewFunction(CUmodule module, const KernelInfo* info,
+                     std::unique_ptr<Kernel> kernel, CUfunction* function) {
+  CUfunction& known = module->functions[info->name];
+  if (known == nullptr) {
+    known = new CUfunc_st{module, info, std::move(kernel)};
+    Get().functions.insert(known);
   }
-  params->assign(static_cast<const char*>(extra[1]),
-                 *static_cast<const size_t*>(extra[3]));
-  return true;
+  *function = known;
+  return CUDA_SUCCESS;
 }
 
 }  // namespace
 
-bool IsGlobal(uint64_t address, uint64_t bytes) {
-  for (CUmodule module : Get().modules) {
-    for (const auto& [name, data] : module->globals) {
-      const auto start = reinterpret_cast<uint64_t>(data.data());
-      if (address >= start && address - start <= data.size() &&
-          bytes <= data.size() - (address - start)) {
-        return true;
-      }
-    }
+void DropModule(CUmodule module) {
+  for (const auto& [name, function] : module->functions) {
+    Get().functions.erase(function);
+    delete function;
   }
-  return false;
+  Get().modules.erase(module);
+  delete module;
 }
 
 CUresult ModuleLoadDataEx(CUmodule* module, const void* image, unsigned count,
                           int* options, void** values) {
   FAKE_ENTER("cuModuleLoadDataEx", true);
-  const std::string ptx = static_cast<const char*>(image);
-  if (ptx.find("refuse me") != std::string::npos) {
+  const CUcontext context = CurrentContext();
+  auto loaded =
+      LoadedModule::Load(context->device, static_cast<const char*>(image));
+  if (!loaded.ok()) {
     char* log = static_cast<char*>(
         Option(CU_JIT_ERROR_LOG_BUFFER, count, options, values));
     const auto bytes = reinterpret_cast<size_t>(
         Option(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, count, options, values));
-    if (log != nullptr) std::snprintf(log, bytes, "line 3; error: refused\n");
+    if (log != nullptr) {
+      std::snprintf(log, bytes, "%s\n",
+                    std::string(loaded.status().message()).c_str());
+    }
     return CUDA_ERROR_INVALID_PTX;
   }
-  *module = new CUmod_st;
-  (*module)->context = CurrentContext();
-  Scan(ptx, *module);
+  *module = new CUmod_st{context, *std::move(loaded), {}};
   Get().modules.insert(*module);
   return CUDA_SUCCESS;
 }
 
+// Waits for nothing: what runs keeps what it needs.
 CUresult ModuleUnload(CUmodule module) {
   FAKE_ENTER("cuModuleUnload", true);
   if (!IsValid(module)) return Misuse("cuModuleUnload");
-  Get().modules.erase(module);
-  for (const auto& [name, function] : module->functions) delete function;
-  delete module;
+  DropModule(module);
   return CUDA_SUCCESS;
 }
 
+// Compiles, which the real driver does when it loads the module.
 CUresult ModuleGetFunction(CUfunction* function, CUmodule module,
                            const char* name) {
   FAKE_ENTER("cuModuleGetFunction", true);
   if (!IsValid(module)) return Misuse("cuModuleGetFunction");
-  if (module->kernels.count(name) == 0) return CUDA_ERROR_NOT_FOUND;
-  CUfunction& known = module->functions[name];
-  if (known == nullptr) known = new CUfunc_st{module, name};
-  *function = known;
-  return CUDA_SUCCESS;
+  const std::shared_ptr<const LoadedModule> loaded = module->loaded;
+  const KernelInfo* const info = loaded->info().FindKernel(name);
+  if (info == nullptr) return CUDA_ERROR_NOT_FOUND;
+  if (const auto known = module->functions.find(name);
+      known != module->functions.end()) {
+    *function = known->second;
+    return CUDA_SUCCESS;
+  }
+  const CUdevice device = CurrentContext()->device;
+  lock.unlock();
+  auto kernel = Processor::Of(device).Load(loaded->ptx(), *info);
+  lock.lock();
+  if (!kernel.ok()) {
+    std::fprintf(stderr, "test driver: cannot run kernel %s: %s\n", name,
+                 std::string(kernel.status().message()).c_str());
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  if (!IsValid(module)) return Misuse("cuModuleGetFunction");
+  return NewFunction(module, info, *std::move(kernel), function);
 }
 
 CUresult ModuleGetGlobal(CUdeviceptr* address, size_t* bytes, CUmodule module,
                          const char* name) {
   FAKE_ENTER("cuModuleGetGlobal_v2", true);
   if (!IsValid(module)) return Misuse("cuModuleGetGlobal_v2");
-  const auto found = module->globals.find(name);
-  if (found == module->globals.end()) return CUDA_ERROR_NOT_FOUND;
-  *address = reinterpret_cast<uint64_t>(found->second.data());
-  *bytes = found->second.size();
+  const LoadedModule& loaded = *module->loaded;
+  const SymbolInfo* const symbol = loaded.info().FindSymbol(name);
+  if (symbol == nullptr) return CUDA_ERROR_NOT_FOUND;
+  *address = loaded.data() + symbol->offset;
+  *bytes = symbol->size;
   return CUDA_SUCCESS;
 }
 
 CUresult FuncGetAttribute(int* value, int attribute, CUfunction function) {
   FAKE_ENTER("cuFuncGetAttribute", true);
-  *value = 0;
-  return CUDA_SUCCESS;
+  if (Get().functions.count(function) == 0) {
+    return Misuse("cuFuncGetAttribute");
+  }
+  switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+      *value = static_cast<int>(function->info->static_shared_bytes);
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+      *value = static_cast<int>(function->info->local_bytes);
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+      *value = kRegisters;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      *value = static_cast<int>(function->max_dynamic_shared);
+      return CUDA_SUCCESS;
+  }
+  return Misuse("cuFuncGetAttribute");
 }
 
 CUresult FuncSetAttribute(CUfunction function, int attribute, int value) {
   FAKE_ENTER("cuFuncSetAttribute", true);
-  if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) {
+  if (Get().functions.count(function) == 0 ||
+      attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) {
     return Misuse("cuFuncSetAttribute");
   }
-  function->max_dynamic_shared = value;
-  return CUDA_SUCCESS;
-}
-
-CUresult LaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
-                      unsigned grid_z, unsigned block_x, unsigned block_y,
-                      unsigned block_z, unsigned shared, CUstream stream,
-                      void** arguments, void** extra) {
-  FAKE_ENTER("cuLaunchKernel", true);
-  std::string params;
-  if (!IsValid(function->module) || arguments != nullptr ||
-      grid_x * grid_y * grid_z == 0 || block_x * block_y * block_z == 0 ||
-      !ReadParameters(extra, &params)) {
-    return Misuse("cuLaunchKernel");
-  }
-  if (static_cast<int>(shared) > function->max_dynamic_shared) {
+  if (value < 0 || function->info->static_shared_bytes +
+                           static_cast<uint32_t>(value) > kMaxShared) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  return Push("cuLaunchKernel", stream,
-              [kernel = function->name, params] { return Run(kernel, params); });
+  function->max_dynamic_shared = static_cast<uint32_t>(value);
+  return CUDA_SUCCESS;
 }
 
 }  // namespace hetgpu::cuda::fake

@@ -14,7 +14,9 @@
 #include <thread>
 #include <vector>
 
+#include "backends/common/driver.h"
 #include "backends/cuda/types.h"
+#include "tests/drivers/cuda/loaded_module.h"
 
 namespace hetgpu::cuda {
 
@@ -27,6 +29,7 @@ struct CUstream_st {
   bool busy = false;
   bool ending = false;
   std::thread thread;
+  std::unique_ptr<Queue> launches;  // used by thread alone
 };
 struct CUevent_st {
   CUcontext context = nullptr;
@@ -37,14 +40,15 @@ struct CUevent_st {
 };
 struct CUmod_st {
   CUcontext context = nullptr;
-  std::set<std::string> kernels;
-  std::map<std::string, std::vector<char>> globals;
+  // Launches keep it, so it outlives its handle while kernels run.
+  std::shared_ptr<const fake::LoadedModule> loaded;
   std::map<std::string, CUfunction> functions;
 };
 struct CUfunc_st {
   CUmodule module = nullptr;
-  std::string name;
-  int max_dynamic_shared = 48 << 10;
+  const KernelInfo* info = nullptr;  // of the module
+  std::shared_ptr<Kernel> kernel;
+  uint32_t max_dynamic_shared = 48 << 10;
 };
 
 namespace fake {
@@ -59,10 +63,11 @@ namespace fake {
 struct Mapping {
   uint64_t bytes = 0;
   CUmemGenericAllocationHandle physical = 0;
-  bool accessible = false;
+  std::map<CUdevice, int> access;  // flags
 };
 
 struct Physical {
+  CUdevice device = 0;
   uint64_t bytes = 0;
   int file = -1;
   bool released = false;  // lives on while mapped
@@ -80,16 +85,25 @@ struct State {
   std::set<CUstream> streams;
   std::set<CUevent> events;
   std::set<CUmodule> modules;
+  std::set<CUfunction> functions;
   std::map<uint64_t, uint64_t> reservations;
   std::map<uint64_t, Mapping> mappings;
   std::map<CUmemGenericAllocationHandle, Physical> physical;
   uint64_t next_physical = 1;
-  std::set<void*> pinned;
+  std::map<uint64_t, uint64_t> pinned;  // host memory: start → bytes
   uint64_t misuses = 0;
+  uint64_t launches = 0;
 };
 
 inline constexpr uint64_t kGranularity = 2 << 20;
-inline constexpr uint64_t kMemory = uint64_t{256} << 20;
+inline constexpr uint32_t kMaxShared = 227 << 10;  // per block
+
+int DeviceCount();
+uint64_t MemoryBytes();  // of each device
+bool CanAccessPeer(CUdevice device, CUdevice peer);
+
+// Where a device's memory lies in this process.
+void* HostPointer(CUdevice device, uint64_t address);
 
 State& Get();
 std::vector<CUcontext>& ContextStack();  // of this thread
@@ -100,10 +114,12 @@ CUresult Misuse(const char* function);
 CUresult Enter(const char* function, bool needs_context);
 CUcontext CurrentContext();
 
-// That the device may touch these bytes; needs the mutex.
-bool IsAccessible(uint64_t address, uint64_t bytes);
-// The same for module variables.
-bool IsGlobal(uint64_t address, uint64_t bytes);
+// That the device may touch these bytes: of mappings or of the variables of its
+// modules; needs the mutex.
+bool IsAccessible(CUdevice device, uint64_t address, uint64_t bytes);
+
+// Forgets it and its functions; needs the mutex.
+void DropModule(CUmodule module);
 
 CUresult Push(const char* function, CUstream stream,
               std::function<CUresult()> command);

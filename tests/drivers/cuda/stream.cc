@@ -1,20 +1,12 @@
-// Streams, each with a thread of its own, what can be put on them, and events.
-#include <chrono>
+// Streams, each with a thread of its own, and what can be put on them.
 #include <cstring>
 #include <memory>
 
+#include "tests/drivers/cuda/processor.h"
 #include "tests/drivers/cuda/state.h"
 
 namespace hetgpu::cuda::fake {
 namespace {
-
-void* Pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
-
-uint64_t NowNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 void Serve(CUstream stream) {
   State& state = Get();
@@ -48,17 +40,27 @@ bool IsValid(CUstream stream) {
          stream->context == CurrentContext();
 }
 
+// What becomes of commands whose memory was unmapped behind them.
+constexpr CUresult kGone = CUDA_ERROR_ILLEGAL_ADDRESS;
+
+bool IsStillAccessible(CUdevice device, uint64_t address, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(Get().mutex);
+  return IsAccessible(device, address, bytes);
+}
+
 template <typename T>
 CUresult Set(const char* function, CUdeviceptr dst, size_t pitch, T value,
              size_t width, size_t height, CUstream stream) {
   FAKE_ENTER(function, true);
-  if (dst % sizeof(T) != 0 ||
-      !IsAccessible(dst, (height - 1) * pitch + width * sizeof(T))) {
+  const CUdevice device = CurrentContext()->device;
+  const uint64_t bytes = (height - 1) * pitch + width * sizeof(T);
+  if (dst % sizeof(T) != 0 || !IsAccessible(device, dst, bytes)) {
     return Misuse(function);
   }
   return Push(function, stream, [=] {
+    if (!IsStillAccessible(device, dst, bytes)) return kGone;
     for (size_t y = 0; y < height; ++y) {
-      T* row = static_cast<T*>(Pointer(dst + y * pitch));
+      T* row = static_cast<T*>(HostPointer(device, dst + y * pitch));
       for (size_t x = 0; x < width; ++x) {
         __atomic_store_n(row + x, value, __ATOMIC_RELAXED);
       }
@@ -78,14 +80,40 @@ void CopyBytes(void* dst, const void* src, size_t bytes) {
   std::memcpy(dst, &word, sizeof(word));
 }
 
-CUresult Copy(const char* function, void* dst, const void* src, size_t bytes,
-              uint64_t device_address, CUstream stream) {
-  if (!IsAccessible(device_address, bytes) &&
-      !IsGlobal(device_address, bytes)) {
-    return Misuse(function);
+// Memory of a device, or, without one, of the host.
+struct Place {
+  static constexpr CUdevice kHost = -1;
+  CUdevice device;
+  uint64_t address;
+  void* pointer() const {
+    return device == kHost ? reinterpret_cast<void*>(address)
+                           : HostPointer(device, address);
+  }
+};
+
+Place Host(const void* pointer) {
+  return {Place::kHost, reinterpret_cast<uint64_t>(pointer)};
+}
+
+Place OnDevice(uint64_t address) { return {CurrentContext()->device, address}; }
+
+CUresult Copy(const char* function, Place dst, Place src, size_t bytes,
+              CUstream stream) {
+  for (const Place& place : {dst, src}) {
+    if (place.device == Place::kHost) {
+      if (place.address == 0) return Misuse(function);
+    } else if (!IsAccessible(place.device, place.address, bytes)) {
+      return Misuse(function);
+    }
   }
   return Push(function, stream, [=] {
-    CopyBytes(dst, src, bytes);
+    for (const Place& place : {dst, src}) {
+      if (place.device != Place::kHost &&
+          !IsStillAccessible(place.device, place.address, bytes)) {
+        return kGone;
+      }
+    }
+    CopyBytes(dst.pointer(), src.pointer(), bytes);
     return CUresult{CUDA_SUCCESS};
   });
 }
@@ -130,6 +158,7 @@ CUresult StreamSynchronize(CUstream stream) {
   FAKE_ENTER("cuStreamSynchronize", true);
   if (!IsValid(stream)) return Misuse("cuStreamSynchronize");
   Get().changed.wait(lock, [&] { return IsIdle(stream); });
+  Processor::Of(CurrentContext()->device).Flush();
   return Get().sticky;
 }
 
@@ -163,20 +192,19 @@ CUresult LaunchHostFunc(CUstream stream, CUhostFn function, void* user) {
 CUresult MemcpyHtoDAsync(CUdeviceptr dst, const void* src, size_t bytes,
                          CUstream stream) {
   FAKE_ENTER("cuMemcpyHtoDAsync_v2", true);
-  return Copy("cuMemcpyHtoDAsync_v2", Pointer(dst), src, bytes, dst, stream);
+  return Copy("cuMemcpyHtoDAsync_v2", OnDevice(dst), Host(src), bytes, stream);
 }
 
 CUresult MemcpyDtoHAsync(void* dst, CUdeviceptr src, size_t bytes,
                          CUstream stream) {
   FAKE_ENTER("cuMemcpyDtoHAsync_v2", true);
-  return Copy("cuMemcpyDtoHAsync_v2", dst, Pointer(src), bytes, src, stream);
+  return Copy("cuMemcpyDtoHAsync_v2", Host(dst), OnDevice(src), bytes, stream);
 }
 
 CUresult MemcpyDtoDAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes,
                          CUstream stream) {
   FAKE_ENTER("cuMemcpyDtoDAsync_v2", true);
-  if (!IsAccessible(dst, bytes)) return Misuse("cuMemcpyDtoDAsync_v2");
-  return Copy("cuMemcpyDtoDAsync_v2", Pointer(dst), Pointer(src), bytes, src,
+  return Copy("cuMemcpyDtoDAsync_v2", OnDevice(dst), OnDevice(src), bytes,
               stream);
 }
 
@@ -185,12 +213,12 @@ CUresult MemcpyPeerAsync(CUdeviceptr dst, CUcontext dst_context,
                          CUstream stream) {
   constexpr char kName[] = "cuMemcpyPeerAsync";
   FAKE_ENTER(kName, true);
-  if (Get().contexts.count(dst_context) + Get().contexts.count(src_context) !=
-          2 ||
-      !IsAccessible(dst, bytes)) {
+  const auto& contexts = Get().contexts;
+  if (contexts.count(dst_context) + contexts.count(src_context) != 2) {
     return Misuse(kName);
   }
-  return Copy(kName, Pointer(dst), Pointer(src), bytes, src, stream);
+  return Copy(kName, {dst_context->device, dst}, {src_context->device, src},
+              bytes, stream);
 }
 
 CUresult MemsetD8Async(CUdeviceptr dst, unsigned char value, size_t count,
@@ -211,67 +239,6 @@ CUresult MemsetD32Async(CUdeviceptr dst, unsigned value, size_t count,
 CUresult MemsetD2D32Async(CUdeviceptr dst, size_t pitch, unsigned value,
                           size_t width, size_t height, CUstream stream) {
   return Set("cuMemsetD2D32Async", dst, pitch, value, width, height, stream);
-}
-
-CUresult EventCreate(CUevent* event, unsigned flags) {
-  FAKE_ENTER("cuEventCreate", true);
-  *event = new CUevent_st;
-  (*event)->context = CurrentContext();
-  (*event)->timing = (flags & kEventDisableTiming) == 0;
-  Get().events.insert(*event);
-  return CUDA_SUCCESS;
-}
-
-// Leaks the event itself: commands behind it may look at it.
-CUresult EventDestroy(CUevent event) {
-  FAKE_ENTER("cuEventDestroy_v2", true);
-  if (Get().events.erase(event) == 0) return Misuse("cuEventDestroy_v2");
-  return CUDA_SUCCESS;
-}
-
-CUresult EventRecord(CUevent event, CUstream stream) {
-  FAKE_ENTER("cuEventRecord", true);
-  if (Get().events.count(event) == 0) return Misuse("cuEventRecord");
-  const CUresult result = Push("cuEventRecord", stream, [event] {
-    std::lock_guard<std::mutex> reached(Get().mutex);
-    event->time_ns = NowNs();
-    --event->pending;
-    Get().changed.notify_all();
-    return CUresult{CUDA_SUCCESS};
-  });
-  if (result != CUDA_SUCCESS) return result;
-  ++event->pending;
-  event->recorded = true;
-  return CUDA_SUCCESS;
-}
-
-CUresult EventQuery(CUevent event) {
-  FAKE_ENTER("cuEventQuery", true);
-  if (Get().events.count(event) == 0) return Misuse("cuEventQuery");
-  return event->pending == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
-}
-
-CUresult EventSynchronize(CUevent event) {
-  FAKE_ENTER("cuEventSynchronize", true);
-  if (Get().events.count(event) == 0) return Misuse("cuEventSynchronize");
-  Get().changed.wait(lock, [&] {
-    return event->pending == 0 || Get().sticky != CUDA_SUCCESS;
-  });
-  return Get().sticky;
-}
-
-CUresult EventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
-  FAKE_ENTER("cuEventElapsedTime", true);
-  const auto measures = [](CUevent event) {
-    return Get().events.count(event) != 0 && event->timing &&
-           event->recorded && event->context == CurrentContext();
-  };
-  if (!measures(start) || !measures(end)) return Misuse("cuEventElapsedTime");
-  if (start->pending + end->pending != 0) return CUDA_ERROR_NOT_READY;
-  *milliseconds = static_cast<float>(
-      static_cast<double>(static_cast<int64_t>(end->time_ns - start->time_ns)) /
-      1e6);
-  return CUDA_SUCCESS;
 }
 
 }  // namespace hetgpu::cuda::fake

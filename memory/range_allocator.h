@@ -1,4 +1,4 @@
-// Hands out stretches of one range of addresses. Best fit; freed stretches merge
+// Hands out stretches of a range of addresses. Best fit; freed stretches merge
 // with their neighbours. Knows nothing of what lies at the addresses.
 #ifndef HETGPU_MEMORY_RANGE_ALLOCATOR_H_
 #define HETGPU_MEMORY_RANGE_ALLOCATOR_H_
@@ -13,13 +13,15 @@ namespace hetgpu::memory {
 // Not thread-safe. Operations take O(log free stretches).
 class RangeAllocator {
  public:
+  // Nothing, until Free() gives it something.
+  RangeAllocator() = default;
   // The range [start, start + bytes), start > 0, bytes > 0, no wrap.
   RangeAllocator(uint64_t start, uint64_t bytes);
 
   // `bytes` > 0 addresses starting at a multiple of `alignment`, a power of two;
   // 0 when no stretch is long enough.
   uint64_t Allocate(uint64_t bytes, uint64_t alignment);
-  // Gives back what Allocate returned, or a part of it.
+  // Gives back what Allocate returned, or a part of it, or adds a range.
   void Free(uint64_t start, uint64_t bytes);
 
   uint64_t free_bytes() const { return free_bytes_; }

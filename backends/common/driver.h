@@ -44,6 +44,11 @@ struct DeviceInfo {
   uint32_t max_threads_per_block = 1024;
   uint32_t max_shared_per_block = 232448;  // 227 KiB
   bool host_addressable = false;  // host code may dereference device addresses
+  // A host function of a queue may wait for the work of other devices.
+  bool host_functions_may_wait = false;
+  // Devices with the same number other than 0 share one space of addresses: an
+  // address holds the memory of one of them at a time.
+  uint32_t address_domain = 0;
 };
 
 // Where and why a launch failed.
@@ -163,6 +168,34 @@ class Device {
   // Whether queues of this device copy directly from memory of `other`, a device
   // of any backend.
   virtual bool CanAccessPeer(const Device& other) const { return false; }
+
+  // Memory at an address that the caller took from memory::Arena. All openings
+  // of one device in a process see the same memory there.
+  //
+  // Addresses and sizes are multiples of this; 0: the device cannot, and the
+  // three below are not called.
+  virtual uint64_t MapGranularity() const { return 0; }
+  // Puts memory of undefined content there. ResourceExhausted when the device
+  // has not enough.
+  virtual absl::Status Map(uint64_t address, uint64_t bytes) {
+    return absl::UnimplementedError("this device maps no chosen addresses");
+  }
+  // Takes back a whole earlier Map(); nothing may be using it.
+  virtual absl::Status Unmap(uint64_t address, uint64_t bytes) {
+    return absl::UnimplementedError("this device maps no chosen addresses");
+  }
+  // Moves a whole mapping with its contents here from a device of the same
+  // address domain; nothing may be using it. ResourceExhausted as for Map();
+  // after any failure it is still where it was.
+  virtual absl::Status TakeMapping(Device& from, uint64_t address,
+                                   uint64_t bytes) {
+    return absl::UnimplementedError("this device takes no mappings over");
+  }
+  // Where host code finds what the device has at `address`; null when it cannot.
+  virtual void* HostPointer(uint64_t address) const { return nullptr; }
+  // Grows whenever the device lost the contents of all its memory.
+  virtual uint64_t ContentLosses() const { return 0; }
+
   // The native route: gives the device the module's source. Null where it takes
   // none; then the runtime holds the data segment and Load() gets an image for
   // each kernel. InvalidArgument, with the device's own messages, or

@@ -1,6 +1,6 @@
-// Device memory: host memory out of one reserved range of addresses.
+// Memory of a CPU device: host memory at addresses of the process's arena.
 //
-//   reservation (no access)
+//   overlay (no access)
 //   | guard | allocation 1 | guard | allocation 2 | guard | freed, no access …
 //
 // Every allocation is committed pages of its own between inaccessible ones, so
@@ -14,20 +14,21 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "backends/cpu/overlay.h"
+#include "memory/arena.h"
 
 namespace hetgpu::cpu {
 
 // Thread-safe. Operations take O(log allocations).
 class Arena {
  public:
-  // Allocations may use `limit` bytes, counted in whole pages.
-  // ResourceExhausted when the system grants no address range.
+  // On the process's overlay. Allocations and mappings may use `limit` bytes,
+  // counted in whole pages.
   static absl::StatusOr<std::unique_ptr<Arena>> Create(uint64_t limit);
+  Arena(Overlay& overlay, uint64_t limit);
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -37,29 +38,25 @@ class Arena {
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes);
   // InvalidArgument when `address` is not the start of a live allocation.
   absl::Status Free(uint64_t address);
+  // Zeroed memory at addresses that the caller took from the process's arena,
+  // multiples of the page.
+  absl::Status Map(uint64_t start, uint64_t bytes);
+  // InvalidArgument when that is not a whole mapping.
+  absl::Status Unmap(uint64_t start, uint64_t bytes);
   uint64_t FreeBytes() const;
 
-  uint64_t base() const { return base_; }
-  uint64_t size() const { return size_; }
+  const Overlay& overlay() const { return overlay_; }
 
  private:
-  using Range = std::pair<uint64_t, uint64_t>;  // size, start
+  absl::Status Release(uint64_t address, uint64_t size);
 
-  Arena(uint64_t base, uint64_t size, uint64_t limit);
-
-  // Start of `bytes` addresses aligned to `alignment`, or 0.
-  uint64_t TakeAddresses(uint64_t bytes, uint64_t alignment);
-  void ReturnAddresses(uint64_t start, uint64_t bytes);
-
-  const uint64_t base_;
-  const uint64_t size_;
+  memory::Arena& addresses_;
+  Overlay& overlay_;
   const uint64_t limit_;
   mutable std::mutex mutex_;
   uint64_t used_ = 0;
-  uint64_t fresh_;                     // addresses from here on were never used
-  std::map<uint64_t, uint64_t> live_;  // start → bytes of its pages
-  std::map<uint64_t, uint64_t> freed_;  // start → bytes, merged
-  std::set<Range> freed_by_size_;
+  std::map<uint64_t, uint64_t> live_;    // start → bytes of its pages
+  std::map<uint64_t, uint64_t> mapped_;  // start → bytes
 };
 
 }  // namespace hetgpu::cpu

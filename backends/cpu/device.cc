@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "backends/cpu/event.h"
+#include "backends/cpu/guarded_memory.h"
 #include "backends/cpu/host_cpu.h"
 #include "backends/cpu/kernel.h"
 #include "backends/cpu/queue.h"
@@ -19,6 +20,7 @@ DeviceInfo DescribeHost(const Options& options) {
   info.compute_units = options.threads;
   info.clock_khz = cpu.clock_khz;
   info.host_addressable = true;
+  info.host_functions_may_wait = true;
   return info;
 }
 
@@ -35,6 +37,7 @@ CpuDevice::CpuDevice(const Options& options, std::unique_ptr<Arena> arena)
       arena_(std::move(arena)),
       heap_(arena_.get(), options.heap_bytes),
       pool_(options.threads) {
+  services_.overlay = &arena_->overlay();
   services_.heap = &heap_;
   services_.sink = &sink_;
   services_.watchdog = &watchdog_;
@@ -48,6 +51,20 @@ absl::StatusOr<uint64_t> CpuDevice::Allocate(uint64_t bytes) {
 absl::Status CpuDevice::Free(uint64_t address) { return arena_->Free(address); }
 
 uint64_t CpuDevice::FreeMemory() const { return arena_->FreeBytes(); }
+
+uint64_t CpuDevice::MapGranularity() const { return kPageBytes; }
+
+absl::Status CpuDevice::Map(uint64_t address, uint64_t bytes) {
+  return arena_->Map(address, bytes);
+}
+
+absl::Status CpuDevice::Unmap(uint64_t address, uint64_t bytes) {
+  return arena_->Unmap(address, bytes);
+}
+
+void* CpuDevice::HostPointer(uint64_t address) const {
+  return reinterpret_cast<void*>(arena_->overlay().ToHost(address));
+}
 
 absl::StatusOr<std::unique_ptr<Kernel>> CpuDevice::Load(
     const KernelInfo& info, std::string_view image) {

@@ -24,6 +24,10 @@ class CpuDevice final : public Device {
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes) override;
   absl::Status Free(uint64_t address) override;
   uint64_t FreeMemory() const override;
+  uint64_t MapGranularity() const override;
+  absl::Status Map(uint64_t address, uint64_t bytes) override;
+  absl::Status Unmap(uint64_t address, uint64_t bytes) override;
+  void* HostPointer(uint64_t address) const override;
   absl::StatusOr<std::unique_ptr<Kernel>> Load(const KernelInfo& info,
                                                std::string_view image) override;
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override;

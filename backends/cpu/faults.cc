@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "backends/cpu/overlay.h"
 #include "backends/cpu/worker.h"
 
 namespace hetgpu::cpu {
@@ -109,6 +110,10 @@ void CallPrevious(int signal, siginfo_t* info, void* context) {
 void OnFault(int signal, siginfo_t* info, void* raw) {
   Worker* worker = Worker::Current();
   const bool from_instruction = info->si_code > 0;
+  if (signal == SIGSEGV && from_instruction &&
+      Overlay::HoldFault(reinterpret_cast<uintptr_t>(info->si_addr))) {
+    return;
+  }
   if (worker == nullptr || !worker->in_kernel() || !from_instruction) {
     CallPrevious(signal, info, raw);
     return;

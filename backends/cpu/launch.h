@@ -15,12 +15,14 @@
 namespace hetgpu::cpu {
 
 class DeviceHeap;
+class Overlay;
 class PrintSink;
 class Watchdog;
 class Worker;
 
 // Of the device; outlive every launch.
 struct LaunchServices {
+  const Overlay* overlay = nullptr;  // null: addresses are host addresses
   DeviceHeap* heap = nullptr;    // null: in-kernel malloc returns null
   PrintSink* sink = nullptr;     // null: what is printed is dropped
   Watchdog* watchdog = nullptr;  // null: no timeout, no stop in a plain loop

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -81,7 +84,7 @@ TEST(ArenaTest, FreedAddressesAreNotReusedSoon) {
 // Turns the reservation over several times, so that addresses are reused.
 TEST(ArenaTest, AddressesComeBackWhenTheReservationIsUsedUp) {
   auto arena = NewArena(uint64_t{1} << 42);
-  const uint64_t size = arena->size() / 8;
+  const uint64_t size = arena->overlay().bytes() / 8;
   for (int i = 0; i < 100; ++i) {
     auto address = arena->Allocate(size);
     ASSERT_TRUE(address.ok()) << address.status();
@@ -115,6 +118,104 @@ TEST(ArenaTest, ThreadsMayAllocateAtOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(arena->FreeBytes(), 256 * kMiB);
+}
+
+TEST(ArenaTest, TwoArenasNeverShareAddresses) {
+  auto one = NewArena(kMiB);
+  auto other = NewArena(kMiB);
+  const auto a = one->Allocate(4096);
+  const auto b = other->Allocate(4096);
+  ASSERT_TRUE(a.ok() && b.ok());
+  EXPECT_NE(*a, *b);
+  EXPECT_TRUE(absl::IsInvalidArgument(other->Free(*a)));
+  EXPECT_TRUE(memory::Arena::Process().Contains(*a));
+  EXPECT_TRUE(memory::Arena::Process().Contains(*b));
+}
+
+TEST(ArenaTest, MappingsCountAndAreTakenBackWhole) {
+  auto arena = NewArena(4 * kMiB);
+  memory::Arena& addresses = memory::Arena::Process();
+  const uint64_t start = addresses.Allocate(3 * kMiB, kMiB);
+  ASSERT_TRUE(arena->Map(start, 2 * kMiB).ok());
+  *reinterpret_cast<uint64_t*>(arena->overlay().ToHost(start)) = 7;
+  EXPECT_EQ(arena->FreeBytes(), 2 * kMiB);
+  EXPECT_TRUE(absl::IsResourceExhausted(
+      arena->Map(start + 2 * kMiB, 3 * kMiB)));
+  EXPECT_TRUE(absl::IsInvalidArgument(arena->Unmap(start, kMiB)));
+  EXPECT_TRUE(absl::IsInvalidArgument(arena->Unmap(start + 4096, kMiB)));
+  EXPECT_TRUE(arena->Unmap(start, 2 * kMiB).ok());
+  EXPECT_EQ(arena->FreeBytes(), 4 * kMiB);
+  addresses.Free(start, 3 * kMiB);
+}
+
+TEST(OverlayTest, AnotherOverlayHoldsOtherContents) {
+  auto other = Overlay::Create(0x500000000000);
+  ASSERT_TRUE(other.ok()) << other.status();
+  EXPECT_NE((*other)->delta(), 0u);
+  auto here = NewArena(kMiB);
+  Arena there(**other, kMiB);
+  const uint64_t start = memory::Arena::Process().Allocate(4096, 4096);
+  ASSERT_TRUE(here->Map(start, 4096).ok());
+  ASSERT_TRUE(there.Map(start, 4096).ok());
+  auto* const mine =
+      reinterpret_cast<uint32_t*>(here->overlay().ToHost(start));
+  auto* const theirs =
+      reinterpret_cast<uint32_t*>(there.overlay().ToHost(start));
+  *mine = 1;
+  *theirs = 2;
+  EXPECT_NE(mine, theirs);
+  EXPECT_EQ(*mine, 1u);
+  EXPECT_EQ(*theirs, 2u);
+}
+
+// What a GPU driver does that reserves the arena late.
+TEST(OverlayTest, LeavesWithItsContentsAndComesBack) {
+  auto arena = NewArena(64 * kMiB);
+  const uint64_t base = arena->overlay().base();
+  std::vector<uint64_t> all;
+  for (uint64_t bytes : {100u, 5000u, 3u << 20}) {
+    all.push_back(*arena->Allocate(bytes));
+    *reinterpret_cast<uint64_t*>(all.back()) = bytes;
+  }
+  memory::Arena::Process().Vacate([&] {
+    void* const taken =
+        mmap(reinterpret_cast<void*>(base), arena->overlay().bytes(), PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    EXPECT_EQ(reinterpret_cast<uint64_t>(taken), base);
+  });
+  EXPECT_EQ(*reinterpret_cast<uint64_t*>(all[0]), 100u);
+  EXPECT_EQ(*reinterpret_cast<uint64_t*>(all[1]), 5000u);
+  EXPECT_EQ(*reinterpret_cast<uint64_t*>(all[2]), 3u << 20);
+  for (uint64_t address : all) EXPECT_TRUE(arena->Free(address).ok());
+}
+
+TEST(OverlayTest, ThreadsThatTouchItMeanwhileAreHeld) {
+  auto arena = NewArena(64 * kMiB);
+  auto* const words =
+      reinterpret_cast<std::atomic<uint64_t>*>(*arena->Allocate(3 << 20));
+  std::atomic<bool> end = false;
+  std::atomic<uint64_t> expected = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 2; ++t) {
+    threads.emplace_back([&, t] {
+      uint64_t i = 0;
+      for (; !end; ++i) words[(i * 8 + t) % 300000] += 1;
+      expected += i;
+    });
+  }
+  const uint64_t base = arena->overlay().base();
+  for (int i = 0; i < 50; ++i) {
+    memory::Arena::Process().Vacate([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      mmap(reinterpret_cast<void*>(base), arena->overlay().bytes(), PROT_NONE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    });
+  }
+  end = true;
+  for (std::thread& thread : threads) thread.join();
+  uint64_t sum = 0;
+  for (int i = 0; i < 300000; ++i) sum += words[i];
+  EXPECT_EQ(sum, expected);
 }
 
 TEST(DeviceHeapTest, AllocatesFreesAndMerges) {

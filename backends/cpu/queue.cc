@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/event.h"
 #include "backends/cpu/kernel.h"
+#include "backends/cpu/overlay.h"
 
 namespace hetgpu::cpu {
 namespace {
@@ -153,17 +154,24 @@ absl::Status CpuQueue::EnqueueTransfer(Transfer transfer) {
       [this, transfer = std::move(transfer)] { RunTransfer(transfer); });
 }
 
+uint64_t CpuQueue::ToHost(uint64_t address) const {
+  const Overlay* const overlay = services_.overlay;
+  return overlay == nullptr ? address : overlay->ToHost(address);
+}
+
 absl::Status CpuQueue::Copy(uint64_t dst, uint64_t src, uint64_t bytes) {
-  return EnqueueTransfer(MakeCopy(dst, src, bytes));
+  return EnqueueTransfer(MakeCopy(ToHost(dst), ToHost(src), bytes));
 }
 
 absl::Status CpuQueue::CopyToDevice(uint64_t dst, const void* src,
                                     uint64_t bytes) {
-  return Copy(dst, reinterpret_cast<uint64_t>(src), bytes);
+  return EnqueueTransfer(
+      MakeCopy(ToHost(dst), reinterpret_cast<uint64_t>(src), bytes));
 }
 
 absl::Status CpuQueue::CopyFromDevice(void* dst, uint64_t src, uint64_t bytes) {
-  return Copy(reinterpret_cast<uint64_t>(dst), src, bytes);
+  return EnqueueTransfer(
+      MakeCopy(reinterpret_cast<uint64_t>(dst), ToHost(src), bytes));
 }
 
 absl::Status CpuQueue::Fill(uint64_t dst, uint64_t pattern,
@@ -174,7 +182,7 @@ absl::Status CpuQueue::Fill(uint64_t dst, uint64_t pattern,
         absl::StrCat("cpu: fill pattern of ", pattern_bytes,
                      " bytes, expected 1, 2, 4 or 8"));
   }
-  return EnqueueTransfer(MakeFill(dst, pattern, pattern_bytes, count));
+  return EnqueueTransfer(MakeFill(ToHost(dst), pattern, pattern_bytes, count));
 }
 
 absl::Status CpuQueue::HostFunction(std::function<void()> function) {

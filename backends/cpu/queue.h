@@ -49,6 +49,7 @@ class CpuQueue final : public Queue {
   void Serve();
   bool NextCommand(Command* command);
   void RunLaunch(const LaunchDesc& desc);
+  uint64_t ToHost(uint64_t address) const;
   absl::Status EnqueueTransfer(Transfer transfer);
   void RunTransfer(const Transfer& transfer);
   // These need mutex_. The first error stays.

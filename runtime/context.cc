@@ -9,6 +9,7 @@
 #include "runtime/module.h"
 #include "runtime/status_macros.h"
 #include "runtime/stream.h"
+#include "runtime/texture.h"
 #include "runtime/traced_queue.h"
 
 namespace hetgpu::runtime {
@@ -28,6 +29,8 @@ void RemoveChildHandle(uint64_t handle) {
       return RemoveHandle<Stream>(handle);
     case HandleKind::kEvent:
       return RemoveHandle<Event>(handle);
+    case HandleKind::kTexture:
+      return RemoveHandle<Texture>(handle);
     case HandleKind::kModule:
       return RemoveHandle<Module>(handle);
     case HandleKind::kFunction:

@@ -18,6 +18,8 @@ std::string_view NameOf(HandleKind kind) {
       return "stream";
     case HandleKind::kEvent:
       return "event";
+    case HandleKind::kTexture:
+      return "texture";
   }
   return "";
 }

@@ -31,6 +31,7 @@ enum class HandleKind : uint8_t {
   kFunction,
   kStream,
   kEvent,
+  kTexture,
 };
 
 // "stream"; "" for numbers that are no kind.

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "absl/status/statusor.h"
 #include "runtime/error.h"
 
 namespace hetgpu::runtime {
@@ -27,6 +28,24 @@ absl::Status FillStruct(Struct* out, Struct value, std::string_view what) {
   value.struct_size = known;
   std::memcpy(out, &value, std::min(known, sizeof(Struct)));
   return absl::OkStatus();
+}
+
+// The caller's `in` as far as its struct_size reaches, zeroes beyond.
+// INVALID_VALUE when in is null or its struct_size is smaller than the field
+// itself.
+template <typename Struct>
+absl::StatusOr<Struct> ReadStruct(const Struct* in, std::string_view what) {
+  if (in == nullptr) {
+    return Error(HETGPU_ERROR_INVALID_VALUE, what, ": null description");
+  }
+  const size_t known = in->struct_size;
+  if (known <= sizeof(size_t)) {
+    return Error(HETGPU_ERROR_INVALID_VALUE, what, ": struct_size is ", known,
+                 ", expected sizeof(the struct), ", sizeof(Struct));
+  }
+  Struct value = {};
+  std::memcpy(&value, in, std::min(known, sizeof(Struct)));
+  return value;
 }
 
 // INVALID_VALUE naming the output when it is null.

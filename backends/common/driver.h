@@ -21,6 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "backends/common/texture.h"
 #include "hetir/module_info.h"
 
 namespace hetgpu {
@@ -209,6 +210,11 @@ class Device {
       const KernelInfo& info, std::string_view image) = 0;
   virtual absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() = 0;
   virtual absl::StatusOr<std::unique_ptr<Event>> CreateEvent() = 0;
+  virtual absl::StatusOr<std::unique_ptr<Texture>> CreateTexture(
+      const TextureDesc& desc) {
+    return absl::UnimplementedError(info().backend +
+                                    ": this device has no textures");
+  }
   // Text that kernels printed goes here, whole messages at a time; default
   // stdout.
   virtual void SetPrintf(std::function<void(std::string_view)> sink) = 0;

@@ -8,6 +8,7 @@
 #include "backends/cuda/module.h"
 #include "backends/cuda/queue.h"
 #include "backends/cuda/status_util.h"
+#include "backends/cuda/texture.h"
 
 namespace hetgpu::cuda {
 namespace {
@@ -118,6 +119,11 @@ absl::StatusOr<std::unique_ptr<Queue>> CudaDevice::CreateQueue() {
 absl::StatusOr<std::unique_ptr<Event>> CudaDevice::CreateEvent() {
   return std::unique_ptr<Event>(
       std::make_unique<CudaEvent>(*context_, clock_, recovery_));
+}
+
+absl::StatusOr<std::unique_ptr<Texture>> CudaDevice::CreateTexture(
+    const TextureDesc& desc) {
+  return CudaTexture::Create(*context_, desc);
 }
 
 }  // namespace hetgpu::cuda

@@ -31,6 +31,8 @@ class CudaDevice final : public Device {
                                                std::string_view image) override;
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override;
   absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override;
+  absl::StatusOr<std::unique_ptr<Texture>> CreateTexture(
+      const TextureDesc& desc) override;
   // Without effect: the driver prints to stdout by itself when a queue has been
   // waited for.
   void SetPrintf(std::function<void(std::string_view)> sink) override {}

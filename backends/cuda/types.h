@@ -17,6 +17,8 @@ using CUmodule = struct CUmod_st*;
 using CUfunction = struct CUfunc_st*;
 using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
+using CUarray = struct CUarray_st*;
+using CUtexObject = unsigned long long;
 using CUhostFn = void (*)(void*);
 using CUmemGenericAllocationHandle = unsigned long long;
 
@@ -91,6 +93,79 @@ struct CUmemAccessDesc {
   CUmemLocation location;
   int flags;  // 3 = read and write
 };
+
+// Textures.
+enum ArrayFormat : int {
+  CU_AD_FORMAT_UNSIGNED_INT8 = 0x01,
+  CU_AD_FORMAT_UNSIGNED_INT16 = 0x02,
+  CU_AD_FORMAT_UNSIGNED_INT32 = 0x03,
+  CU_AD_FORMAT_SIGNED_INT8 = 0x08,
+  CU_AD_FORMAT_SIGNED_INT16 = 0x09,
+  CU_AD_FORMAT_SIGNED_INT32 = 0x0a,
+  CU_AD_FORMAT_HALF = 0x10,
+  CU_AD_FORMAT_FLOAT = 0x20,
+};
+struct CUDA_ARRAY3D_DESCRIPTOR {
+  size_t width, height, depth;  // 0 beyond the dimensions
+  int format;
+  unsigned channels;
+  unsigned flags;
+};
+struct CUmemcpy3DEnd {
+  size_t x_bytes, y, z, lod;
+  int memory_type;  // 1 = host, 3 = array
+  const void* host;
+  CUdeviceptr device;
+  CUarray array;
+  void* reserved;
+  size_t pitch, height;
+};
+struct CUDA_MEMCPY3D {
+  CUmemcpy3DEnd src, dst;
+  size_t width_bytes, height, depth;
+};
+struct CUDA_RESOURCE_DESC {
+  int type;  // 0 = array, 2 = linear memory, 3 = memory with a pitch
+  union {
+    CUarray array;
+    struct {
+      CUdeviceptr address;
+      int format;
+      unsigned channels;
+      size_t bytes;
+    } linear;
+    struct {
+      CUdeviceptr address;
+      int format;
+      unsigned channels;
+      size_t width, height, pitch;
+    } pitched;
+    int reserved[32];
+  };
+  unsigned flags;
+};
+struct CUDA_TEXTURE_DESC {
+  int address_mode[3];  // 0 = wrap, 1 = clamp, 2 = mirror, 3 = border
+  int filter_mode;      // 0 = point, 1 = linear
+  unsigned flags;
+  unsigned max_anisotropy;
+  int mipmap_filter_mode;
+  float mipmap_level_bias, min_mipmap_level, max_mipmap_level;
+  float border[4];
+  int reserved[12];
+};
+static_assert(sizeof(CUDA_ARRAY3D_DESCRIPTOR) == 40);
+static_assert(sizeof(CUDA_MEMCPY3D) == 200);
+static_assert(sizeof(CUDA_RESOURCE_DESC) == 144);
+static_assert(sizeof(CUDA_TEXTURE_DESC) == 104);
+
+inline constexpr int kMemoryHost = 1;
+inline constexpr int kMemoryArray = 3;
+inline constexpr int kResourceArray = 0;
+inline constexpr int kResourceLinear = 2;
+inline constexpr int kResourcePitched = 3;
+inline constexpr unsigned kTextureReadAsInteger = 1;
+inline constexpr unsigned kTextureNormalizedCoordinates = 2;
 
 inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kEventDisableTiming = 2;

@@ -149,6 +149,7 @@ typedef struct hetgpuModule_s* hetgpuModule;
 typedef struct hetgpuFunction_s* hetgpuFunction;
 typedef struct hetgpuStream_s* hetgpuStream;
 typedef struct hetgpuEvent_s* hetgpuEvent;
+typedef struct hetgpuTexture_s* hetgpuTexture;
 
 /* --------------------------------------------------------------- backends */
 
@@ -573,6 +574,64 @@ HETGPU_API hetgpuResult hetgpuEventQuery(hetgpuEvent event);
  * INVALID_VALUE when one was never recorded, NOT_READY when not reached. */
 HETGPU_API hetgpuResult hetgpuEventElapsedMs(hetgpuEvent start, hetgpuEvent end,
                                              double* milliseconds);
+
+/* --------------------------------------------------------------- textures */
+
+/* Texels that kernels sample by the device's hardware. UNSUPPORTED where the
+ * device has none. */
+typedef enum hetgpuTextureAddressMode {
+  HETGPU_TEXTURE_ADDRESS_WRAP = 0,
+  HETGPU_TEXTURE_ADDRESS_CLAMP = 1,
+  HETGPU_TEXTURE_ADDRESS_MIRROR = 2,
+  HETGPU_TEXTURE_ADDRESS_BORDER = 3
+} hetgpuTextureAddressMode;
+
+typedef enum hetgpuTextureFilter {
+  HETGPU_TEXTURE_FILTER_POINT = 0,
+  HETGPU_TEXTURE_FILTER_LINEAR = 1
+} hetgpuTextureFilter;
+
+/* Unused fields are 0. */
+typedef struct hetgpuTextureDesc {
+  size_t struct_size;       /* in: sizeof(hetgpuTextureDesc) */
+  hetgpuType type;          /* of a channel: U8, U16, U32, S8, S16, S32, F16,
+                               F32 */
+  uint32_t channels;        /* of a texel: 1, 2 or 4 */
+  uint32_t dimensions;      /* 1 to 3 */
+  uint64_t width, height, depth; /* texels; 0 beyond `dimensions` */
+  /* 0: the texture has storage of its own. Else the texels' address in an
+   * allocation of the context, aligned to 512 bytes, for 1 dimension (fetched by
+   * number, not filtered) or 2; it must stay allocated while kernels use the
+   * texture. */
+  hetgpuDevicePtr memory;
+  uint64_t pitch;           /* 2 dimensions with `memory`: bytes from row to row,
+                               a multiple of 32 */
+  hetgpuTextureAddressMode address_mode[3]; /* per dimension */
+  hetgpuTextureFilter filter; /* LINEAR: for what is read as a float */
+  uint32_t normalized_coordinates; /* 1: from 0 to 1 instead of texels */
+  uint32_t normalized_values; /* 1: 8 and 16 bit integers are read as floats
+                                 from 0 or -1 to 1 */
+  float border[4];          /* what ADDRESS_BORDER gives outside */
+} hetgpuTextureDesc;
+
+/* Texels are undefined until written. INVALID_VALUE names the field that is
+ * wrong. */
+HETGPU_API hetgpuResult hetgpuTextureCreate(hetgpuContext context,
+                                            const hetgpuTextureDesc* desc,
+                                            hetgpuTexture* texture);
+/* No kernel that uses the texture may be in flight. */
+HETGPU_API hetgpuResult hetgpuTextureDestroy(hetgpuTexture texture);
+/* The value that a kernel takes for the texture: a 64-bit argument. */
+HETGPU_API hetgpuResult hetgpuTextureGetHandle(hetgpuTexture texture,
+                                               uint64_t* handle);
+/* Copy all texels, rows without gaps; `bytes` must be width * height * depth
+ * texels (INVALID_VALUE). They wait for work in flight on the context (its
+ * failures stay to be reported by their streams). For textures with storage of
+ * their own: INVALID_VALUE for others. */
+HETGPU_API hetgpuResult hetgpuTextureWrite(hetgpuTexture texture,
+                                           const void* texels, uint64_t bytes);
+HETGPU_API hetgpuResult hetgpuTextureRead(hetgpuTexture texture, void* texels,
+                                          uint64_t bytes);
 
 /* --------------------------------------------------------------- counters */
 

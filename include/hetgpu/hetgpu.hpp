@@ -238,6 +238,39 @@ class Event {
   detail::Owned<hetgpuEvent, hetgpuEventDestroy> owned_;
 };
 
+class Texture {
+ public:
+  explicit Texture(hetgpuTexture handle) : owned_(handle) {}
+
+  // Sets desc.struct_size itself.
+  static Result<Texture> Create(const Context& context,
+                                hetgpuTextureDesc desc) {
+    desc.struct_size = sizeof(desc);
+    hetgpuTexture handle = nullptr;
+    const hetgpuResult result =
+        hetgpuTextureCreate(context.handle(), &desc, &handle);
+    return detail::Wrap<Texture>(result, handle);
+  }
+
+  Status Write(const void* texels, uint64_t bytes) const {
+    return Status(hetgpuTextureWrite(handle(), texels, bytes));
+  }
+  Status Read(void* texels, uint64_t bytes) const {
+    return Status(hetgpuTextureRead(handle(), texels, bytes));
+  }
+  // What kernels take as an argument.
+  Result<uint64_t> KernelHandle() const {
+    uint64_t value = 0;
+    const hetgpuResult result = hetgpuTextureGetHandle(handle(), &value);
+    return detail::Wrap<uint64_t>(result, value);
+  }
+
+  hetgpuTexture handle() const { return owned_.get(); }
+
+ private:
+  detail::Owned<hetgpuTexture, hetgpuTextureDestroy> owned_;
+};
+
 class Stream {
  public:
   explicit Stream(hetgpuStream handle) : owned_(handle) {}

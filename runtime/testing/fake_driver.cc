@@ -1,6 +1,7 @@
 #include "runtime/testing/fake_driver.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -35,6 +36,25 @@ class FakeDeviceModule : public DeviceModule {
  private:
   std::string data_;
   const Print print_;
+};
+
+class FakeTexture : public hetgpu::Texture {
+ public:
+  explicit FakeTexture(const TextureDesc& desc) : texels_(desc.Bytes(), '\0') {}
+  uint64_t handle() const override {
+    return reinterpret_cast<uint64_t>(texels_.data());
+  }
+  absl::Status Write(const void* texels) override {
+    std::memcpy(texels_.data(), texels, texels_.size());
+    return absl::OkStatus();
+  }
+  absl::Status Read(void* texels) override {
+    std::memcpy(texels, texels_.data(), texels_.size());
+    return absl::OkStatus();
+  }
+
+ private:
+  std::string texels_;
 };
 
 class FakeDevice : public Device {
@@ -100,6 +120,12 @@ class FakeDevice : public Device {
 
   absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override {
     return std::unique_ptr<Event>(std::make_unique<FakeEvent>());
+  }
+
+  absl::StatusOr<std::unique_ptr<hetgpu::Texture>> CreateTexture(
+      const TextureDesc& desc) override {
+    return std::unique_ptr<hetgpu::Texture>(
+        std::make_unique<FakeTexture>(desc));
   }
 
   void SetPrintf(std::function<void(std::string_view)> sink) override {

@@ -255,6 +255,7 @@ HOOK Counts hetgpuFakeCudaCounts() {
   counts.streams = state.streams.size();
   counts.events = state.events.size();
   counts.modules = state.modules.size();
+  counts.textures = hetgpu::cuda::fake::TextureCount();
   counts.misuses = state.misuses;
   counts.launches = state.launches;
   for (const auto& [start, mapping] : state.mappings) {

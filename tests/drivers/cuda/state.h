@@ -113,6 +113,8 @@ CUresult Misuse(const char* function);
 // What an injection or a fault before makes of the call; needs the mutex.
 CUresult Enter(const char* function, bool needs_context);
 CUcontext CurrentContext();
+// Texture objects and arrays; needs the mutex.
+uint64_t TextureCount();
 
 // That the device may touch these bytes: of mappings or of the variables of its
 // modules; needs the mutex.

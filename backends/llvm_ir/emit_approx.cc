@@ -70,8 +70,9 @@ llvm::Value* Ex2(Ir& ir, llvm::Value* x) {
   llvm::Value* fraction = ir.CreateFSub(x, whole);
   llvm::Value* power = Fma(ir, fraction, Polynomial(ir, fraction, kEx2),
                            Number(type, 1.0));
-  llvm::Value* exponent = ir.CreateIntrinsic(
-      Id::fptosi_sat, {IntLike(type, 32), type}, {whole});
+  llvm::Value* number = ir.CreateSelect(ir.CreateFCmpORD(whole, whole), whole,
+                                        Number(type, 0.0));
+  llvm::Value* exponent = ir.CreateFPToSI(number, IntLike(type, 32));
   llvm::Value* half = ir.CreateAShr(exponent, 1);
   llvm::Value* rest = ir.CreateSub(exponent, half);
   return ir.CreateFMul(ir.CreateFMul(power, PowerOfTwo(ir, half)),
@@ -129,8 +130,8 @@ llvm::Value* SinCos(Ir& ir, llvm::Value* x, unsigned quarter) {
   llvm::Value* cosine = Fma(
       ir, ir.CreateFMul(square, square), Polynomial(ir, square, kCos),
       Fma(ir, square, Number(type, -0.5), Number(type, 1.0)));
-  llvm::Value* quadrant = ir.CreateIntrinsic(
-      Id::fptosi_sat, {IntLike(type, 32), type}, {k});
+  llvm::Value* quadrant =
+      ToIntSaturated(ir, k, IntLike(type, 32), /*is_signed=*/true);
   llvm::Type* ints = quadrant->getType();
   quadrant = ir.CreateAdd(quadrant, Int(ints, quarter));
   llvm::Value* odd = ir.CreateICmpNE(ir.CreateAnd(quadrant, Int(ints, 1)),

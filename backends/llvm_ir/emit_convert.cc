@@ -109,9 +109,7 @@ absl::StatusOr<llvm::Value*> FloatToInt(Emitter& e, CvtOp op) {
       RoundToIntegral(ir, Widen(ir, stored, from), op.getRounding());
   llvm::Type* type = e.TypeOf(op.getResult());
   unsigned width = type->getScalarSizeInBits();
-  llvm::Value* result = ir.CreateIntrinsic(
-      op.getDstSigned() ? Id::fptosi_sat : Id::fptoui_sat,
-      {type, value->getType()}, {value});
+  llvm::Value* result = ToIntSaturated(ir, value, type, op.getDstSigned());
   if (from != FloatKind::kF64 && width != 64) return result;  // NaN: zero
   llvm::Value* least =
       llvm::ConstantInt::get(type, llvm::APInt::getSignMask(width));

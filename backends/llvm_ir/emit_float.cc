@@ -166,7 +166,8 @@ absl::StatusOr<llvm::Value*> EmitArithmetic(
   } else if (rounding == Rounding::rn) {
     result = arithmetic.nearest(ir, operands);
   } else if (kind == FloatKind::kF32) {
-    result = DirectedF32(ir, arithmetic, operands, rounding);
+    result = e.hooks().DirectedF32(e, op, rounding, operands);
+    if (!result) result = DirectedF32(ir, arithmetic, operands, rounding);
   } else {
     absl::StatusOr<llvm::Value*> directed =
         e.hooks().DirectedF64(e, op, rounding, operands);

@@ -1,5 +1,7 @@
 #include "backends/llvm_ir/float_math.h"
 
+#include <cmath>
+
 #include "llvm/IR/Intrinsics.h"
 
 namespace hetgpu::llvm_ir {
@@ -205,6 +207,39 @@ llvm::Value* RoundToOddF32(Ir& ir, ExactF64 exact) {
   llvm::Value* bits = ToBits(ir, truncated);
   return ToFloat(ir, ir.CreateOr(bits,
                                  ir.CreateZExt(inexact, bits->getType())));
+}
+
+// Spelled out for vectors, where code generators take the intrinsic apart into
+// scalars.
+llvm::Value* ToIntSaturated(Ir& ir, llvm::Value* value, llvm::Type* type,
+                            bool is_signed) {
+  llvm::Type* floats = value->getType();
+  if (!floats->isVectorTy()) {
+    return ir.CreateIntrinsic(
+        is_signed ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat,
+        {type, floats}, {value});
+  }
+  const unsigned width = type->getScalarSizeInBits();
+  const unsigned magnitude = is_signed ? width - 1 : width;
+  llvm::Value* bound = Number(floats, std::ldexp(1.0, magnitude));
+  llvm::Value* least = is_signed ? Number(floats, -std::ldexp(1.0, magnitude))
+                                 : Number(floats, 0.0);
+  value = ir.CreateSelect(ir.CreateFCmpOLT(value, least), least, value);
+  // False for NaN, which the conversion then does not see.
+  llvm::Value* fits = ir.CreateFCmpOLT(value, bound);
+  llvm::Value* safe = ir.CreateSelect(fits, value, Number(floats, 0.0));
+  llvm::Value* converted;
+  if (width < 32) {
+    converted =
+        ir.CreateTrunc(ir.CreateFPToSI(safe, IntLike(type, 32)), type);
+  } else {
+    converted = is_signed ? ir.CreateFPToSI(safe, type)
+                          : ir.CreateFPToUI(safe, type);
+  }
+  llvm::Constant* most = llvm::ConstantInt::get(
+      type, is_signed ? llvm::APInt::getSignedMaxValue(width)
+                      : llvm::APInt::getMaxValue(width));
+  return ir.CreateSelect(ir.CreateFCmpOGE(value, bound), most, converted);
 }
 
 llvm::Value* MinMax(Ir& ir, llvm::Value* a, llvm::Value* b, bool is_max,

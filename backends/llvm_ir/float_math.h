@@ -60,6 +60,11 @@ llvm::Value* RoundToOddF32(Ir& ir, ExactF64 exact);
 llvm::Value* AdjustDirected(Ir& ir, llvm::Value* bits, llvm::Value* difference,
                             hetir::Rounding rounding);
 
+// The integer part of a computed value, saturated to the range of `type` (as
+// many lanes as `value`); NaN gives zero.
+llvm::Value* ToIntSaturated(Ir& ir, llvm::Value* value, llvm::Type* type,
+                            bool is_signed);
+
 // PTX's minimum and maximum; `nan` propagates NaN. On computed values.
 llvm::Value* MinMax(Ir& ir, llvm::Value* a, llvm::Value* b, bool is_max,
                     bool nan);

@@ -88,9 +88,16 @@ class TargetHooks {
   virtual absl::Status EmitSync(Emitter& emitter, mlir::Operation* op) = 0;
   virtual absl::Status EmitService(Emitter& emitter, mlir::Operation* op) = 0;
 
-  // f64 arithmetic with a directed rounding mode (rz, rm, rp); `op` is fadd,
-  // fsub, fmul, ffma, fdiv, fsqrt or frcp and `arguments` its operands. All
-  // other directed rounding is emitted as plain IR.
+  // Arithmetic with a directed rounding mode (rz, rm, rp); `op` is fadd, fsub,
+  // fmul, ffma, fdiv, fsqrt or frcp and `arguments` what it computes on: a
+  // subtrahend is negated already, a reciprocal has its 1.
+  // DirectedF32 is for targets that have instructions for it; null leaves it
+  // to plain IR.
+  virtual llvm::Value* DirectedF32(Emitter&, mlir::Operation*,
+                                   hetir::Rounding,
+                                   llvm::ArrayRef<llvm::Value*>) {
+    return nullptr;
+  }
   virtual absl::StatusOr<llvm::Value*> DirectedF64(
       Emitter& emitter, mlir::Operation* op, hetir::Rounding rounding,
       llvm::ArrayRef<llvm::Value*> arguments) = 0;

@@ -345,43 +345,4 @@ absl::Status CpuHooks::EmitService(Emitter& e, mlir::Operation* op) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<llvm::Value*> CpuHooks::DirectedF64(
-    Emitter& e, mlir::Operation* op, hetir::Rounding rounding,
-    llvm::ArrayRef<llvm::Value*> arguments) {
-  Ir& ir = e.ir();
-  std::optional<Helper> helper =
-      llvm::TypeSwitch<mlir::Operation*, std::optional<Helper>>(op)
-          .Case<hetir::FAddOp, hetir::FSubOp>(
-              [](auto) { return Helper::add_f64; })
-          .Case<hetir::FMulOp>([](auto) { return Helper::mul_f64; })
-          .Case<hetir::FFmaOp>([](auto) { return Helper::fma_f64; })
-          .Case<hetir::FDivOp, hetir::FRcpOp>(
-              [](auto) { return Helper::div_f64; })
-          .Case<hetir::FSqrtOp>([](auto) { return Helper::sqrt_f64; })
-          .Default(
-              [](mlir::Operation*) -> std::optional<Helper> { return {}; });
-  if (!helper) return llvm_ir::ErrorAt(op, "no directed f64 form exists");
-  llvm::Value* mode = ir.getInt32(static_cast<uint32_t>(rounding));
-  auto call = [&](llvm::ArrayRef<llvm::Value*> operands) {
-    llvm::SmallVector<llvm::Value*> all(operands);
-    all.push_back(mode);
-    llvm::CallInst* result = CallHelper(ir, Block(e), *helper, all);
-    result->setMemoryEffects(llvm::MemoryEffects::none());
-    result->addFnAttr(llvm::Attribute::WillReturn);
-    return result;
-  };
-  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(
-      arguments.front()->getType());
-  if (!vector) return call(arguments);
-  llvm::Value* result = llvm::Constant::getNullValue(vector);
-  for (unsigned lane = 0; lane < vector->getNumElements(); ++lane) {
-    llvm::SmallVector<llvm::Value*> operands;
-    for (llvm::Value* argument : arguments) {
-      operands.push_back(ir.CreateExtractElement(argument, lane));
-    }
-    result = ir.CreateInsertElement(result, call(operands), lane);
-  }
-  return result;
-}
-
 }  // namespace hetgpu::cpu

@@ -57,6 +57,9 @@ class CpuHooks : public llvm_ir::TargetHooks {
   void EndThread(llvm_ir::Emitter& e) override;
   absl::Status EmitSync(llvm_ir::Emitter& e, mlir::Operation* op) override;
   absl::Status EmitService(llvm_ir::Emitter& e, mlir::Operation* op) override;
+  llvm::Value* DirectedF32(llvm_ir::Emitter& e, mlir::Operation* op,
+                           hetir::Rounding rounding,
+                           llvm::ArrayRef<llvm::Value*> arguments) override;
   absl::StatusOr<llvm::Value*> DirectedF64(
       llvm_ir::Emitter& e, mlir::Operation* op, hetir::Rounding rounding,
       llvm::ArrayRef<llvm::Value*> arguments) override;

@@ -29,7 +29,8 @@ void TuneCodeGenerator() {
     const char* name;
     const char* value;
   } kSettings[] = {{"grow-region-complexity-budget", "100"},
-                   {"experimental-debug-variable-locations", "false"}};
+                   {"experimental-debug-variable-locations", "false"},
+                   {"disable-post-ra", "true"}};
   llvm::StringMap<llvm::cl::Option*>& known = llvm::cl::getRegisteredOptions();
   for (const auto& setting : kSettings) {
     // An option that a later LLVM has dropped only costs time.

@@ -53,8 +53,8 @@ llvm::FunctionPassManager FunctionPasses(bool vectorize) {
   if (vectorize) {
     passes.addPass(llvm::LoopVectorizePass());
     passes.addPass(llvm::SLPVectorizerPass());
+    passes.addPass(llvm::InstCombinePass());
   }
-  passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::LoopUnrollPass(
       llvm::LoopUnrollOptions().setPartial(true).setRuntime(true)));
   passes.addPass(llvm::EarlyCSEPass());

@@ -93,7 +93,7 @@ hetgpuResult hetgpuFunctionGetText(hetgpuFunction function,
 hetgpuResult hetgpuFunctionPrepare(hetgpuFunction function) {
   return Api([&]() -> absl::Status {
     HETGPU_ASSIGN_OR_RETURN(const auto found, Lookup<Function>(function));
-    return found->Prepare().status();
+    return found->Prepare();
   });
 }
 

@@ -142,7 +142,7 @@ hetgpuResult hetgpuMemGetInfo(hetgpuContext context, uint64_t* free_bytes,
     HETGPU_ASSIGN_OR_RETURN(const auto found, Lookup<Context>(context));
     HETGPU_RETURN_IF_ERROR(CheckOutput(free_bytes, "free bytes"));
     HETGPU_RETURN_IF_ERROR(CheckOutput(total_bytes, "total bytes"));
-    *free_bytes = found->backend().FreeMemory();
+    *free_bytes = found->FreeMemory();
     *total_bytes = found->info().total_memory;
     return absl::OkStatus();
   });

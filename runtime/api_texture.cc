@@ -33,7 +33,7 @@ hetgpuResult hetgpuTextureGetHandle(hetgpuTexture texture, uint64_t* handle) {
   return Api([&]() -> absl::Status {
     HETGPU_ASSIGN_OR_RETURN(const auto found, Lookup<Texture>(texture));
     HETGPU_RETURN_IF_ERROR(CheckOutput(handle, "texture handle"));
-    *handle = found->kernel_handle();
+    HETGPU_ASSIGN_OR_RETURN(*handle, found->KernelHandle());
     return absl::OkStatus();
   });
 }

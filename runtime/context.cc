@@ -64,7 +64,8 @@ absl::Status CheckLimit(hetgpuLimit limit) {
 Context::Context(std::shared_ptr<Device> device,
                  std::unique_ptr<hetgpu::Device> backend)
     : device_(std::move(device)),
-      backend_(std::move(backend)),
+      opening_(std::make_shared<Opening>(std::move(backend))),
+      present_(opening_.get()),
       trace_process_(TraceContext(
           Cat(info().backend, ":", device_->backend_ordinal()))) {}
 
@@ -85,6 +86,49 @@ absl::StatusOr<std::shared_ptr<Context>> Context::Create(
   return context;
 }
 
+std::shared_ptr<Opening> Context::opening() const {
+  std::lock_guard lock(mutex_);
+  return opening_;
+}
+
+bool Context::IsClosed() const {
+  std::lock_guard lock(mutex_);
+  return closed_;
+}
+
+void Context::MoveTo(std::unique_ptr<hetgpu::Device> device,
+                     std::string account) {
+  auto next = std::make_shared<Opening>(std::move(device));
+  std::lock_guard lock(mutex_);
+  if (print_) next->device().SetPrintf(print_);
+  opening_->SetAccount(std::move(account));
+  opening_.swap(next);
+  present_ = opening_.get();
+}
+
+bool Context::MoveIfLost(Opening& opening) {
+  if (!IsPresent(opening)) return true;
+  if (opening.device().Lost().ok()) return false;
+  std::lock_guard moving(move_mutex_);
+  if (!IsPresent(opening)) return true;
+  if (IsClosed() || !opening.account().empty()) return false;
+  auto reopened = device_->Reopen(opening.device());
+  if (!reopened.ok()) {
+    opening.SetAccount(Cat("the device could not be re-opened: ",
+                           reopened.status().message()));
+    return false;
+  }
+  const uint64_t lost = LeaveModules();
+  MoveTo(std::move(reopened->device),
+         Cat("the device was ", reopened->how, "; kept: ", reopened->bytes_kept,
+             " bytes of allocations, at their addresses; lost: work in flight",
+             lost == 0 ? ""
+                       : Cat(", ", lost,
+                             " bytes of module variables that the driver held "
+                             "(they are initialised anew and may lie elsewhere)")));
+  return true;
+}
+
 std::shared_ptr<Stream> Context::default_stream() const {
   std::lock_guard lock(mutex_);
   return default_stream_;
@@ -99,7 +143,8 @@ absl::StatusOr<uint64_t> Context::Allocate(uint64_t bytes) {
     return Error(HETGPU_ERROR_OUT_OF_MEMORY, "allocation of ", bytes,
                  " bytes: the device has ", info().total_memory);
   }
-  auto address = backend_->Allocate(bytes);
+  auto address = OnDevice(
+      [&](Opening& opening) { return opening.device().Allocate(bytes); });
   if (!address.ok()) {
     return Annotate(ResultOf(address.status()),
                     Cat("allocation of ", bytes, " bytes"), address.status());
@@ -113,7 +158,14 @@ absl::Status Context::Free(uint64_t address) {
   if (address == 0) return absl::OkStatus();
   HETGPU_RETURN_IF_ERROR(allocations_.Remove(address));
   WaitIdle();
-  return backend_->Free(address);
+  return OnDevice(
+      [&](Opening& opening) { return opening.device().Free(address); });
+}
+
+uint64_t Context::FreeMemory() {
+  const std::shared_ptr<Opening> used = opening();
+  if (!MoveIfLost(*used)) return used->device().FreeMemory();
+  return opening()->device().FreeMemory();
 }
 
 void Context::Disown(uint64_t handle) {
@@ -125,6 +177,25 @@ void Context::AddStream(const std::shared_ptr<Stream>& stream) {
   std::lock_guard lock(mutex_);
   std::erase_if(streams_, [](const auto& weak) { return weak.expired(); });
   streams_.push_back(stream);
+}
+
+void Context::AddModule(const std::shared_ptr<ModuleState>& module) {
+  std::lock_guard lock(mutex_);
+  std::erase_if(modules_, [](const auto& weak) { return weak.expired(); });
+  modules_.push_back(module);
+}
+
+uint64_t Context::LeaveModules() {
+  std::vector<std::shared_ptr<ModuleState>> alive;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& weak : modules_) {
+      if (auto module = weak.lock()) alive.push_back(std::move(module));
+    }
+  }
+  uint64_t bytes = 0;
+  for (const auto& module : alive) bytes += module->Leave();
+  return bytes;
 }
 
 std::vector<std::shared_ptr<Stream>> Context::Streams() {
@@ -196,10 +267,15 @@ absl::StatusOr<uint64_t> Context::GetLimit(hetgpuLimit limit) const {
 }
 
 void Context::SetPrintf(hetgpuPrintfCallback callback, void* user) {
-  if (callback == nullptr) return backend_->SetPrintf(nullptr);
-  backend_->SetPrintf([callback, user](std::string_view text) {
-    callback(user, text.data(), text.size());
-  });
+  std::function<void(std::string_view)> print;
+  if (callback != nullptr) {
+    print = [callback, user](std::string_view text) {
+      callback(user, text.data(), text.size());
+    };
+  }
+  std::lock_guard lock(mutex_);
+  print_ = print;
+  opening_->device().SetPrintf(std::move(print));
 }
 
 absl::Status CheckSameContext(const Context& a, const Context& b,

@@ -1,4 +1,4 @@
-// One opening of a device and everything made on it.
+// A device in use and everything made on it.
 //
 // Children (modules, streams, events) keep the context alive; the context
 // knows them by handle and weakly, and takes their handles away when it is
@@ -20,9 +20,11 @@
 #include "runtime/device.h"
 #include "runtime/handle_table.h"
 #include "runtime/memory.h"
+#include "runtime/opening.h"
 
 namespace hetgpu::runtime {
 
+class ModuleState;
 class Stream;
 
 // Threads: any.
@@ -39,14 +41,34 @@ class Context : public std::enable_shared_from_this<Context> {
   Handle handle() const { return handle_; }
   const Device& device() const { return *device_; }
   const DeviceInfo& info() const { return device_->info(); }
-  hetgpu::Device& backend() { return *backend_; }
+  // What the context works on now.
+  std::shared_ptr<Opening> opening() const;
+  bool IsPresent(const Opening& opening) const {
+    return present_.load(std::memory_order_acquire) == &opening;
+  }
   uint32_t trace_process() const { return trace_process_; }
   AllocationTable& allocations() { return allocations_; }
   std::shared_ptr<Stream> default_stream() const;
 
+  // How often a call is tried again: a device that is lost over and over is not
+  // worth more.
+  static constexpr int kMaxMoves = 3;
+  // Gives what `call(opening)`, a status or a StatusOr, gives; when the device
+  // turns out to be lost, moves and calls again.
+  template <typename Call>
+  auto OnDevice(Call call);
+  // True when the context does not work on `opening` any more. Moves when its
+  // device is lost and can be re-opened, which is tried once.
+  bool MoveIfLost(Opening& opening);
+  // Works on `device` from now on. It must hold all allocations at their
+  // addresses; `account` tells what became of the rest.
+  void MoveTo(std::unique_ptr<hetgpu::Device> device, std::string account);
+
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes);
   // Waits for work in flight first. 0 does nothing.
   absl::Status Free(uint64_t address);
+  // Bytes that the device has left.
+  uint64_t FreeMemory();
 
   // Gives a child a handle and takes note of it. INVALID_HANDLE after Close().
   template <typename T>
@@ -55,6 +77,7 @@ class Context : public std::enable_shared_from_this<Context> {
   void Disown(uint64_t handle);
 
   void AddStream(const std::shared_ptr<Stream>& stream);
+  void AddModule(const std::shared_ptr<ModuleState>& module);
 
   // Waits for all streams; the first failure that none has reported yet.
   absl::Status Synchronize();
@@ -82,12 +105,18 @@ class Context : public std::enable_shared_from_this<Context> {
 
   Context(std::shared_ptr<Device> device,
           std::unique_ptr<hetgpu::Device> backend);
+  bool IsClosed() const;
   std::vector<std::shared_ptr<Stream>> Streams();
+  // Has modules give up what the device held for them; its bytes.
+  uint64_t LeaveModules();
   // The events retired so far: to be destroyed once all streams have settled.
   std::vector<RetiredEvent> TakeRetired();
 
   const std::shared_ptr<Device> device_;
-  const std::unique_ptr<hetgpu::Device> backend_;
+  std::mutex move_mutex_;  // held while moving; taken before all others
+  std::shared_ptr<Opening> opening_;  // guarded by mutex_
+  std::atomic<const Opening*> present_;  // the same
+  std::function<void(std::string_view)> print_;  // guarded by mutex_
   const uint32_t trace_process_;
   AllocationTable allocations_;
   std::atomic<uint64_t> launch_timeout_ms_ = 0;
@@ -97,6 +126,7 @@ class Context : public std::enable_shared_from_this<Context> {
   bool closed_ = false;
   std::shared_ptr<Stream> default_stream_;
   std::vector<std::weak_ptr<Stream>> streams_;
+  std::vector<std::weak_ptr<ModuleState>> modules_;
   std::set<uint64_t> children_;
   std::vector<RetiredEvent> retired_;
 };
@@ -104,6 +134,15 @@ class Context : public std::enable_shared_from_this<Context> {
 // That two objects of one call share a context.
 absl::Status CheckSameContext(const Context& a, const Context& b,
                               std::string_view what);
+
+template <typename Call>
+auto Context::OnDevice(Call call) {
+  for (int moves = 0;; ++moves) {
+    const std::shared_ptr<Opening> used = opening();
+    auto result = call(*used);
+    if (result.ok() || moves == kMaxMoves || !MoveIfLost(*used)) return result;
+  }
+}
 
 template <typename T>
 absl::StatusOr<typename T::Handle> Context::Adopt(std::shared_ptr<T> child) {

@@ -35,6 +35,10 @@ class Device {
   absl::StatusOr<std::unique_ptr<hetgpu::Device>> Open() const {
     return driver_->Open(backend_ordinal_);
   }
+  // What takes the place of an opening that is lost.
+  absl::StatusOr<Reopened> Reopen(hetgpu::Device& lost) const {
+    return driver_->Reopen(backend_ordinal_, lost);
+  }
 
  private:
   Driver* driver_;

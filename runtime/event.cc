@@ -18,22 +18,23 @@ absl::StatusOr<Event::Handle> Event::Create(std::shared_ptr<Context> context) {
   return owner.Adopt(std::make_shared<Event>(std::move(context)));
 }
 
-absl::Status Event::Record(hetgpu::Queue& queue) {
-  HETGPU_ASSIGN_OR_RETURN(std::shared_ptr<hetgpu::Event> next,
-                          context_->backend().CreateEvent());
+absl::Status Event::Record(Opening& opening, hetgpu::Queue& queue) {
+  HETGPU_ASSIGN_OR_RETURN(auto made, opening.device().CreateEvent());
+  std::shared_ptr<hetgpu::Event> next = opening.Own(std::move(made));
   std::lock_guard lock(mutex_);
   HETGPU_RETURN_IF_ERROR(queue.Record(next.get()));
   // Queues that wait for the old point were told so under this lock; they may
   // not have got there yet.
   std::swap(current_, next);
   if (next) context_->Retire(std::move(next), awaited_);
+  opening_ = &opening;
   awaited_ = false;
   return absl::OkStatus();
 }
 
-absl::Status Event::Delay(hetgpu::Queue& queue) {
+absl::Status Event::Delay(Opening& opening, hetgpu::Queue& queue) {
   std::lock_guard lock(mutex_);
-  if (!current_) return absl::OkStatus();
+  if (!current_ || opening_ != &opening) return absl::OkStatus();
   awaited_ = true;
   return queue.Wait(current_.get());
 }

@@ -26,9 +26,11 @@ class Event {
 
   Context& context() const { return *context_; }
 
-  absl::Status Record(hetgpu::Queue& queue);
-  // Makes `queue` wait for the point last recorded, if any.
-  absl::Status Delay(hetgpu::Queue& queue);
+  // `queue` is of `opening`.
+  absl::Status Record(Opening& opening, hetgpu::Queue& queue);
+  // Makes `queue` wait for the point last recorded, if any. One of another
+  // opening has been reached.
+  absl::Status Delay(Opening& opening, hetgpu::Queue& queue);
   absl::Status Synchronize();
   absl::Status Query() const;
   // When the point was reached; INVALID_VALUE or NOT_READY, naming `which`.
@@ -40,6 +42,7 @@ class Event {
   const std::shared_ptr<Context> context_;
   mutable std::mutex mutex_;
   std::shared_ptr<hetgpu::Event> current_;  // null: never recorded
+  const Opening* opening_ = nullptr;        // of current_, which keeps it alive
   bool awaited_ = false;  // a queue was told to wait for current_
 };
 

@@ -61,25 +61,44 @@ constexpr AttributeRow kAttributes[] = {
 Function::Function(std::shared_ptr<ModuleState> state, const KernelInfo* info)
     : state_(std::move(state)),
       info_(info),
-      refusal_(state_->native() ? "" : info->refusal.message()) {}
+      refusal_(state_->is_native() ? "" : info->refusal.message()) {}
 
-absl::StatusOr<hetgpu::Kernel*> Function::Prepare() {
-  HETGPU_RETURN_IF_ERROR(state_->RefusalOf(*info_));
-  std::lock_guard lock(mutex_);
-  if (kernel_) return kernel_.get();
-  if (DeviceModule* const native = state_->native()) {
+absl::StatusOr<std::unique_ptr<hetgpu::Kernel>> Function::Load(
+    Opening& opening) {
+  if (state_->is_native()) {
+    HETGPU_ASSIGN_OR_RETURN(const auto native, state_->Native(opening));
     const HostSpan span("load", info_->name);
-    HETGPU_ASSIGN_OR_RETURN(kernel_, native->Load(*info_));
-    return kernel_.get();
+    return native->Load(*info_);
   }
   HETGPU_ASSIGN_OR_RETURN(Platform* const platform, Platform::Get());
   HETGPU_ASSIGN_OR_RETURN(
       const std::shared_ptr<const std::string> image,
       platform->jit().Get(state_->source(), *info_, context().info()));
   const HostSpan span("load", info_->name);
-  HETGPU_ASSIGN_OR_RETURN(kernel_, context().backend().Load(*info_, *image));
   image_bytes_ = image->size();
-  return kernel_.get();
+  return opening.device().Load(*info_, *image);
+}
+
+absl::StatusOr<std::shared_ptr<const PreparedKernel>> Function::Prepare(
+    Opening& opening) {
+  HETGPU_RETURN_IF_ERROR(state_->RefusalOf(*info_));
+  std::lock_guard lock(mutex_);
+  if (kernel_ && kernel_->opening.get() == &opening) return kernel_;
+  if (!context().IsPresent(opening)) {
+    return absl::UnavailableError("the context has moved");
+  }
+  auto prepared = std::make_shared<PreparedKernel>();
+  prepared->module = state_;
+  prepared->opening = opening.shared_from_this();
+  HETGPU_ASSIGN_OR_RETURN(prepared->kernel, Load(opening));
+  kernel_ = std::move(prepared);
+  return kernel_;
+}
+
+absl::Status Function::Prepare() {
+  return context()
+      .OnDevice([&](Opening& opening) { return Prepare(opening); })
+      .status();
 }
 
 bool Function::IsPrepared() const {
@@ -93,9 +112,11 @@ uint64_t Function::ImageBytes() const {
 }
 
 absl::StatusOr<const std::string*> Function::Explain() {
-  HETGPU_ASSIGN_OR_RETURN(hetgpu::Kernel* const kernel, Prepare());
+  HETGPU_ASSIGN_OR_RETURN(
+      const auto prepared,
+      context().OnDevice([&](Opening& opening) { return Prepare(opening); }));
   std::lock_guard lock(mutex_);
-  if (explanation_.empty()) explanation_ = kernel->Explain();
+  if (explanation_.empty()) explanation_ = prepared->kernel->Explain();
   return &explanation_;
 }
 

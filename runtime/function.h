@@ -11,6 +11,13 @@
 
 namespace hetgpu::runtime {
 
+// A kernel in an opening of the device, with all that a launch refers to.
+struct PreparedKernel {
+  std::shared_ptr<ModuleState> module;
+  std::shared_ptr<Opening> opening;
+  std::unique_ptr<hetgpu::Kernel> kernel;
+};
+
 // Threads: any.
 class Function {
  public:
@@ -26,20 +33,24 @@ class Function {
   // Why the kernel cannot run; "" when it can.
   const std::string& refusal() const { return refusal_; }
 
-  // The kernel on the device, compiled and loaded by the first call.
-  // UNSUPPORTED when refused.
-  absl::StatusOr<hetgpu::Kernel*> Prepare();
+  // The kernel on the device, compiled and loaded by the first call in the
+  // opening, which must be the context's present one. UNSUPPORTED when refused.
+  absl::StatusOr<std::shared_ptr<const PreparedKernel>> Prepare(
+      Opening& opening);
+  absl::Status Prepare();
   bool IsPrepared() const;
   uint64_t ImageBytes() const;  // 0 until prepared
   // How it runs and why; prepares.
   absl::StatusOr<const std::string*> Explain();
 
  private:
+  absl::StatusOr<std::unique_ptr<hetgpu::Kernel>> Load(Opening& opening);
+
   const std::shared_ptr<ModuleState> state_;
   const KernelInfo* const info_;
   const std::string refusal_;
   mutable std::mutex mutex_;  // held while compiling: one compilation for all
-  std::unique_ptr<hetgpu::Kernel> kernel_;
+  std::shared_ptr<const PreparedKernel> kernel_;
   uint64_t image_bytes_ = 0;
   std::string explanation_;
 };

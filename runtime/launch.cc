@@ -135,7 +135,6 @@ absl::Status Launch(std::shared_ptr<Function> function,
   const KernelInfo& kernel = function->info();
   HETGPU_RETURN_IF_ERROR(CheckShape(kernel, context.info(), shape));
   LaunchDesc desc;
-  HETGPU_ASSIGN_OR_RETURN(desc.kernel, function->Prepare());
   desc.info = &kernel;
   desc.grid = shape.grid;
   desc.block = shape.block;
@@ -143,7 +142,7 @@ absl::Status Launch(std::shared_ptr<Function> function,
   desc.params = std::move(params);
   desc.module_data = function->module().data();
   desc.timeout_ms = context.launch_timeout_ms();
-  return stream.Launch(std::move(desc), std::move(function));
+  return stream.Launch(std::move(desc), *function);
 }
 
 }  // namespace hetgpu::runtime

@@ -56,8 +56,9 @@ absl::StatusOr<std::shared_ptr<ModuleState>> ModuleState::Create(
     std::shared_ptr<const ModuleSource> source) {
   std::shared_ptr<ModuleState> state(
       new ModuleState(std::move(context), std::move(source)));
-  HETGPU_RETURN_IF_ERROR(state->LoadNative());
-  const bool native = state->native_ || !state->native_refusal_.ok();
+  HETGPU_RETURN_IF_ERROR(state->CreateNative());
+  state->context().AddModule(state);
+  const bool native = state->is_native_ || !state->native_refusal_.ok();
   if (native || state->info().data_size == 0) return state;
   HETGPU_RETURN_IF_ERROR(state->AllocateData());
   HETGPU_RETURN_IF_ERROR(state->WriteData());
@@ -65,46 +66,83 @@ absl::StatusOr<std::shared_ptr<ModuleState>> ModuleState::Create(
 }
 
 // Strict floating point is a property of the code that is made here.
-absl::Status ModuleState::LoadNative() {
-  const HostSpan span("load", info().name);
-  auto loaded = context_->backend().LoadModule(info(), source_->bytes);
-  if (loaded.ok()) {
-    native_ = *std::move(loaded);
-  } else if (absl::IsInvalidArgument(loaded.status())) {
+absl::Status ModuleState::RefuseStrict() const {
+  HETGPU_ASSIGN_OR_RETURN(Platform* const platform, Platform::Get());
+  if (platform->environment().fp_mode != "strict") return absl::OkStatus();
+  return Error(
+      HETGPU_ERROR_UNSUPPORTED, info().name, ": HETGPU_FP_MODE is strict, but "
+      "backend ", context_->info().backend, " has native code only");
+}
+
+absl::Status ModuleState::CreateNative() {
+  const auto loaded = context_->OnDevice(
+      [&](Opening& opening) { return Native(opening); });
+  if (absl::IsInvalidArgument(loaded.status())) {
     native_refusal_ = Annotate(HETGPU_ERROR_COMPILE_FAILED, "",
                                loaded.status());
   } else if (absl::IsUnimplemented(loaded.status())) {
     native_refusal_ = Annotate(HETGPU_ERROR_UNSUPPORTED, "", loaded.status());
-  } else {
+  } else if (!loaded.ok()) {
     return Annotate(ResultOf(loaded.status()), info().name, loaded.status());
-  }
-  if (!native_) return absl::OkStatus();
-  HETGPU_ASSIGN_OR_RETURN(Platform* const platform, Platform::Get());
-  if (platform->environment().fp_mode == "strict") {
-    native_refusal_ = Error(
-        HETGPU_ERROR_UNSUPPORTED, info().name, ": HETGPU_FP_MODE is strict, but "
-        "backend ", context_->info().backend, " has native code only");
-    native_.reset();
-    return absl::OkStatus();
-  }
-  for (const SymbolInfo& symbol : info().symbols) {
-    if (symbol.size == 0) continue;
-    const auto address = native_->SymbolAddress(symbol);
-    if (absl::IsNotFound(address.status())) continue;
-    HETGPU_RETURN_IF_ERROR(address.status());
-    Allocation range{*address, symbol.size};
-    range.is_module_data = true;
-    native_data_.push_back(*address);
-    context_->allocations().Add(range);
+  } else if (*loaded != nullptr) {
+    native_refusal_ = RefuseStrict();
+    is_native_ = native_refusal_.ok();
+    if (!is_native_) Leave();
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<uint64_t> ModuleState::AddressOf(
-    const SymbolInfo& symbol) const {
+absl::StatusOr<std::shared_ptr<DeviceModule>> ModuleState::Native(
+    Opening& opening) {
+  std::lock_guard lock(native_mutex_);
+  if (native_ && native_opening_ == &opening) return native_;
+  if (!context_->IsPresent(opening)) {
+    return absl::UnavailableError("the context has moved");
+  }
+  const HostSpan span("load", info().name);
+  HETGPU_ASSIGN_OR_RETURN(auto loaded,
+                          opening.device().LoadModule(info(), source_->bytes));
+  if (!loaded) return nullptr;
+  std::vector<Allocation> data;
+  for (const SymbolInfo& symbol : info().symbols) {
+    if (symbol.size == 0) continue;
+    const auto address = loaded->SymbolAddress(symbol);
+    if (absl::IsNotFound(address.status())) continue;
+    HETGPU_RETURN_IF_ERROR(address.status());
+    Allocation range{*address, symbol.size};
+    range.is_module_data = true;
+    data.push_back(range);
+  }
+  for (const Allocation& range : native_data_) {
+    context_->allocations().RemoveModuleData(range.base);
+  }
+  for (const Allocation& range : data) context_->allocations().Add(range);
+  native_ = opening.Own(std::move(loaded));
+  native_opening_ = &opening;
+  native_data_ = std::move(data);
+  return native_;
+}
+
+uint64_t ModuleState::Leave() {
+  std::lock_guard lock(native_mutex_);
+  uint64_t bytes = 0;
+  for (const Allocation& range : native_data_) {
+    bytes += range.size;
+    context_->allocations().RemoveModuleData(range.base);
+  }
+  native_data_.clear();
+  native_.reset();
+  return bytes;
+}
+
+absl::StatusOr<uint64_t> ModuleState::AddressOf(const SymbolInfo& symbol) {
   if (!native_refusal_.ok()) return native_refusal_;
-  if (!native_) return data_ + symbol.offset;
-  auto address = native_->SymbolAddress(symbol);
+  if (!is_native_) return data_ + symbol.offset;
+  const auto address =
+      context_->OnDevice([&](Opening& opening) -> absl::StatusOr<uint64_t> {
+        HETGPU_ASSIGN_OR_RETURN(const auto native, Native(opening));
+        return native->SymbolAddress(symbol);
+      });
   if (address.ok()) return address;
   const bool left_out = absl::IsNotFound(address.status());
   return Annotate(
@@ -113,7 +151,7 @@ absl::StatusOr<uint64_t> ModuleState::AddressOf(
 }
 
 absl::Status ModuleState::RefusalOf(const KernelInfo& kernel) const {
-  if (native_) return absl::OkStatus();
+  if (is_native_) return absl::OkStatus();
   if (!kernel.refusal.ok()) {
     return Annotate(HETGPU_ERROR_UNSUPPORTED, Cat("kernel ", kernel.name),
                     kernel.refusal);
@@ -122,16 +160,15 @@ absl::Status ModuleState::RefusalOf(const KernelInfo& kernel) const {
 }
 
 ModuleState::~ModuleState() {
-  for (const uint64_t address : native_data_) {
-    context_->allocations().RemoveModuleData(address);
-  }
+  Leave();
   if (allocation_ == 0) return;
   for (const SymbolInfo& symbol : info().symbols) {
     if (symbol.size != 0) {
       context_->allocations().RemoveModuleData(data_ + symbol.offset);
     }
   }
-  (void)context_->backend().Free(allocation_);
+  (void)context_->OnDevice(
+      [&](Opening& opening) { return opening.device().Free(allocation_); });
 }
 
 absl::Status ModuleState::AllocateData() {
@@ -141,7 +178,9 @@ absl::Status ModuleState::AllocateData() {
     return Error(HETGPU_ERROR_INVALID_MODULE, info().name, ": module data of ",
                  info().data_size, " bytes overflows");
   }
-  auto address = context_->backend().Allocate(info().data_size + slack);
+  auto address = context_->OnDevice([&](Opening& opening) {
+    return opening.device().Allocate(info().data_size + slack);
+  });
   if (!address.ok()) {
     return Annotate(
         ResultOf(address.status()),
@@ -163,9 +202,12 @@ absl::Status ModuleState::WriteData() {
   HETGPU_ASSIGN_OR_RETURN(const std::string data, InitialData(info(), data_));
   // A queue of its own: the default stream may hold a failure that would make
   // it skip the copy.
-  HETGPU_ASSIGN_OR_RETURN(auto queue, context_->backend().CreateQueue());
-  HETGPU_RETURN_IF_ERROR(queue->CopyToDevice(data_, data.data(), data.size()));
-  return queue->Synchronize(nullptr);
+  return context_->OnDevice([&](Opening& opening) -> absl::Status {
+    HETGPU_ASSIGN_OR_RETURN(auto queue, opening.device().CreateQueue());
+    HETGPU_RETURN_IF_ERROR(
+        queue->CopyToDevice(data_, data.data(), data.size()));
+    return queue->Synchronize(nullptr);
+  });
 }
 
 absl::StatusOr<Module::Handle> Module::Load(std::shared_ptr<Context> context,

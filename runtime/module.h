@@ -38,25 +38,33 @@ class ModuleState {
   // device holds it.
   uint64_t data() const { return data_; }
   // NOT_FOUND when the device's compiler left the variable out.
-  absl::StatusOr<uint64_t> AddressOf(const SymbolInfo& symbol) const;
+  absl::StatusOr<uint64_t> AddressOf(const SymbolInfo& symbol);
 
-  // Null on the compiled route.
-  DeviceModule* native() const { return native_.get(); }
+  bool is_native() const { return is_native_; }
+  // What an opening of the device holds of a native module; loads it when it
+  // does not yet. Null when the device takes no sources.
+  absl::StatusOr<std::shared_ptr<DeviceModule>> Native(Opening& opening);
+  // Gives up what the opening held; bytes of variables lost with it.
+  uint64_t Leave();
   // Why the kernel cannot run; OK when nothing speaks against it.
   absl::Status RefusalOf(const KernelInfo& kernel) const;
 
  private:
   ModuleState(std::shared_ptr<Context> context,
               std::shared_ptr<const ModuleSource> source);
-  absl::Status LoadNative();
+  absl::Status CreateNative();
+  absl::Status RefuseStrict() const;
   absl::Status AllocateData();
   absl::Status WriteData();
 
   const std::shared_ptr<Context> context_;
   const std::shared_ptr<const ModuleSource> source_;
-  std::unique_ptr<DeviceModule> native_;
-  std::vector<uint64_t> native_data_;  // addresses of its variables
+  bool is_native_ = false;
   absl::Status native_refusal_;  // the device takes sources, but not this one
+  std::mutex native_mutex_;      // guards the three below
+  std::shared_ptr<DeviceModule> native_;
+  const Opening* native_opening_ = nullptr;  // of native_, which keeps it alive
+  std::vector<Allocation> native_data_;      // its variables
   uint64_t allocation_ = 0;  // what the device gave
   uint64_t data_ = 0;        // allocation_ rounded up to data_align
 };

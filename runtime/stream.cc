@@ -41,22 +41,61 @@ absl::Status CheckFill(uint64_t dst, uint32_t pattern_bytes, uint64_t count) {
 
 }  // namespace
 
-Stream::Stream(std::shared_ptr<Context> context,
-               std::unique_ptr<hetgpu::Queue> queue)
-    : context_(std::move(context)), queue_(std::move(queue)) {}
+Stream::Stream(std::shared_ptr<Context> context)
+    : context_(std::move(context)) {}
 
 Stream::~Stream() { Settle(); }
 
 absl::StatusOr<std::shared_ptr<Stream>> Stream::Create(
     std::shared_ptr<Context> context) {
-  HETGPU_ASSIGN_OR_RETURN(auto queue, context->backend().CreateQueue());
-  queue = WithTrace(context->trace_process(), context->backend(),
-                    std::move(queue));
-  std::shared_ptr<Stream> stream(
-      new Stream(std::move(context), std::move(queue)));
+  std::shared_ptr<Stream> stream(new Stream(std::move(context)));
+  HETGPU_RETURN_IF_ERROR(
+      stream->Enqueue([](const Place&) { return absl::OkStatus(); }));
   HETGPU_ASSIGN_OR_RETURN(stream->handle_, stream->context_->Adopt(stream));
   stream->context_->AddStream(stream);
   return stream;
+}
+
+// Nothing runs on a device that is lost, so this does not wait.
+absl::Status Stream::Follow() {
+  auto opening = context_->opening();
+  bool skips = false;
+  if (place_) {
+    LaunchError error;
+    absl::Status status = place_->queue->Synchronize(&error);
+    skips = place_->skips || !status.ok();
+    KeepFailure(std::move(status), std::move(error), *place_->opening);
+    in_flight_.clear();
+  }
+  HETGPU_ASSIGN_OR_RETURN(auto queue, opening->device().CreateQueue());
+  queue = WithTrace(context_->trace_process(), opening->device(),
+                    std::move(queue));
+  auto place = std::make_shared<Place>();
+  place->queue = opening->Own(std::move(queue));
+  place->opening = std::move(opening);
+  place->skips = skips;
+  place_ = std::move(place);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<const Stream::Place>> Stream::Enter() {
+  std::lock_guard lock(mutex_);
+  if (!place_ || !context_->IsPresent(*place_->opening)) {
+    HETGPU_RETURN_IF_ERROR(Follow());
+  }
+  return place_;
+}
+
+template <typename Command>
+absl::Status Stream::Enqueue(Command command, bool always) {
+  for (int moves = 0;; ++moves) {
+    const auto place = Enter();
+    if (place.ok() && (*place)->skips && !always) return absl::OkStatus();
+    const absl::Status status = place.ok() ? command(**place) : place.status();
+    if (status.ok() || moves == Context::kMaxMoves) return status;
+    const auto used = place.ok() ? (*place)->opening : context_->opening();
+    if (!context_->MoveIfLost(*used)) return status;
+  }
 }
 
 absl::Status Stream::CopyToDevice(uint64_t dst, const void* src,
@@ -65,7 +104,9 @@ absl::Status Stream::CopyToDevice(uint64_t dst, const void* src,
   HETGPU_RETURN_IF_ERROR(CheckHost(src, "copy to device, source"));
   HETGPU_RETURN_IF_ERROR(context_->allocations().CheckRange(
       "copy to device, destination", dst, bytes));
-  HETGPU_RETURN_IF_ERROR(queue_->CopyToDevice(dst, src, bytes));
+  HETGPU_RETURN_IF_ERROR(Enqueue([&](const Place& place) {
+    return place.queue->CopyToDevice(dst, src, bytes);
+  }));
   Count(HETGPU_COUNTER_BYTES_TO_DEVICE, bytes);
   return absl::OkStatus();
 }
@@ -75,7 +116,9 @@ absl::Status Stream::CopyFromDevice(void* dst, uint64_t src, uint64_t bytes) {
   HETGPU_RETURN_IF_ERROR(CheckHost(dst, "copy from device, destination"));
   HETGPU_RETURN_IF_ERROR(context_->allocations().CheckRange(
       "copy from device, source", src, bytes));
-  HETGPU_RETURN_IF_ERROR(queue_->CopyFromDevice(dst, src, bytes));
+  HETGPU_RETURN_IF_ERROR(Enqueue([&](const Place& place) {
+    return place.queue->CopyFromDevice(dst, src, bytes);
+  }));
   Count(HETGPU_COUNTER_BYTES_FROM_DEVICE, bytes);
   return absl::OkStatus();
 }
@@ -92,7 +135,9 @@ absl::Status Stream::Copy(uint64_t dst, uint64_t src, uint64_t bytes) {
                  " bytes at 0x", absl::Hex(src), " and 0x", absl::Hex(dst),
                  " overlap");
   }
-  HETGPU_RETURN_IF_ERROR(queue_->Copy(dst, src, bytes));
+  HETGPU_RETURN_IF_ERROR(Enqueue([&](const Place& place) {
+    return place.queue->Copy(dst, src, bytes);
+  }));
   Count(HETGPU_COUNTER_BYTES_ON_DEVICE, bytes);
   return absl::OkStatus();
 }
@@ -103,7 +148,9 @@ absl::Status Stream::Fill(uint64_t dst, uint64_t pattern,
   if (count == 0) return absl::OkStatus();
   HETGPU_RETURN_IF_ERROR(context_->allocations().CheckRange(
       "fill, destination", dst, count * pattern_bytes));
-  HETGPU_RETURN_IF_ERROR(queue_->Fill(dst, pattern, pattern_bytes, count));
+  HETGPU_RETURN_IF_ERROR(Enqueue([&](const Place& place) {
+    return place.queue->Fill(dst, pattern, pattern_bytes, count);
+  }));
   Count(HETGPU_COUNTER_BYTES_ON_DEVICE, count * pattern_bytes);
   return absl::OkStatus();
 }
@@ -112,46 +159,75 @@ absl::Status Stream::HostFunction(hetgpuHostFunction function, void* user) {
   if (function == nullptr) {
     return Error(HETGPU_ERROR_INVALID_VALUE, "host function: null function");
   }
-  return queue_->HostFunction([function, user] { function(user); });
+  return Enqueue([&](const Place& place) {
+    return place.queue->HostFunction([function, user] { function(user); });
+  });
 }
 
-absl::Status Stream::Launch(LaunchDesc desc,
-                            std::shared_ptr<Function> function) {
-  {
-    std::lock_guard lock(mutex_);
-    in_flight_.insert(std::move(function));
-  }
-  HETGPU_RETURN_IF_ERROR(queue_->Launch(std::move(desc)));
+absl::Status Stream::Launch(LaunchDesc desc, Function& function) {
+  HETGPU_RETURN_IF_ERROR(Enqueue([&](const Place& place) -> absl::Status {
+    HETGPU_ASSIGN_OR_RETURN(const auto prepared,
+                            function.Prepare(*place.opening));
+    {
+      std::lock_guard lock(mutex_);
+      in_flight_.insert(prepared);
+    }
+    desc.kernel = prepared->kernel.get();
+    return place.queue->Launch(desc);
+  }));
   Count(HETGPU_COUNTER_LAUNCHES);
   return absl::OkStatus();
 }
 
-absl::Status Stream::Record(Event& event) { return event.Record(*queue_); }
+absl::Status Stream::Record(Event& event) {
+  return Enqueue(
+      [&](const Place& place) {
+        return event.Record(*place.opening, *place.queue);
+      },
+      /*always=*/true);
+}
 
-absl::Status Stream::Wait(Event& event) { return event.Delay(*queue_); }
+absl::Status Stream::Wait(Event& event) {
+  return Enqueue([&](const Place& place) {
+    return event.Delay(*place.opening, *place.queue);
+  });
+}
+
+void Stream::KeepFailure(absl::Status status, LaunchError error,
+                         const Opening& opening) {
+  if (status.ok() || failure_) return;
+  failure_.emplace();
+  const std::string account = opening.account();
+  const std::string after = account.empty() ? "" : Cat("; ", account);
+  if (error.kind == LaunchError::Kind::kNone) {
+    failure_->status = Error(ResultOf(status), status.message(), after);
+    return;
+  }
+  error.detail += error.detail.empty() ? account : after;
+  failure_->status = Error(ResultOf(error.kind), status.message(), after);
+  failure_->launch = std::move(error);
+}
 
 void Stream::Settle() {
-  std::set<std::shared_ptr<Function>> passed;
+  std::shared_ptr<const Place> place;
+  std::set<std::shared_ptr<const PreparedKernel>> passed;
   {
     std::lock_guard lock(mutex_);
+    place = place_;
     passed = in_flight_;
   }
+  if (!place) return;
   LaunchError error;
-  absl::Status status = queue_->Synchronize(&error);
+  absl::Status status = place->queue->Synchronize(&error);
+  // The failure tells what became of the device.
+  if (!status.ok()) context_->MoveIfLost(*place->opening);
   std::lock_guard lock(mutex_);
   // Another thread may have launched one of these again meanwhile; then the
   // queue is not idle and they stay.
-  if (queue_->Idle()) {
-    for (const auto& function : passed) in_flight_.erase(function);
+  if (place_ == place && place->queue->Idle()) {
+    for (const auto& kernel : passed) in_flight_.erase(kernel);
   }
-  if (status.ok() || failure_) return;
-  failure_.emplace();
-  if (error.kind == LaunchError::Kind::kNone) {
-    failure_->status = std::move(status);
-    return;
-  }
-  failure_->status = Error(ResultOf(error.kind), status.message());
-  failure_->launch = std::move(error);
+  KeepFailure(std::move(status), std::move(error), *place->opening);
 }
 
 absl::Status Stream::TakeFailure() {
@@ -160,6 +236,11 @@ absl::Status Stream::TakeFailure() {
   if (failure_->launch) RememberLaunchError(*failure_->launch);
   absl::Status status = std::move(failure_->status);
   failure_.reset();
+  if (place_->skips) {
+    auto place = std::make_shared<Place>(*place_);
+    place->skips = false;
+    place_ = std::move(place);
+  }
   return status;
 }
 
@@ -169,12 +250,16 @@ absl::Status Stream::Synchronize() {
 }
 
 absl::Status Stream::Query() {
-  if (!queue_->Idle()) {
+  HETGPU_ASSIGN_OR_RETURN(const auto place, Enter());
+  if (!place->queue->Idle()) {
     return Error(HETGPU_ERROR_NOT_READY, "stream has work in flight");
   }
   return Synchronize();
 }
 
-void Stream::Cancel() { queue_->Cancel(); }
+void Stream::Cancel() {
+  // A queue of a device that is lost has nothing to cancel.
+  if (const auto place = Enter(); place.ok()) (*place)->queue->Cancel();
+}
 
 }  // namespace hetgpu::runtime

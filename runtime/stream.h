@@ -17,6 +17,7 @@ namespace hetgpu::runtime {
 
 class Event;
 class Function;
+struct PreparedKernel;
 
 // Ranges are checked against the context's allocations when enqueued.
 // Threads: any.
@@ -39,8 +40,7 @@ class Stream {
   absl::Status Fill(uint64_t dst, uint64_t pattern, uint32_t pattern_bytes,
                     uint64_t count);
   absl::Status HostFunction(hetgpuHostFunction function, void* user);
-  // `function` is kept until the stream has passed the launch.
-  absl::Status Launch(LaunchDesc desc, std::shared_ptr<Function> function);
+  absl::Status Launch(LaunchDesc desc, Function& function);
   absl::Status Record(Event& event);
   absl::Status Wait(Event& event);
 
@@ -57,18 +57,33 @@ class Stream {
     absl::Status status;
     std::optional<LaunchError> launch;
   };
+  // The queue, and the opening that it is of.
+  struct Place {
+    std::shared_ptr<Opening> opening;
+    std::shared_ptr<hetgpu::Queue> queue;
+    bool skips = false;  // a failure from before the move is to be reported
+  };
 
-  Stream(std::shared_ptr<Context> context,
-         std::unique_ptr<hetgpu::Queue> queue);
+  explicit Stream(std::shared_ptr<Context> context);
+  // The place in the context's opening of now.
+  absl::StatusOr<std::shared_ptr<const Place>> Enter();
+  absl::Status Follow();  // needs mutex_
+  // Has `command(place)` enqueue something; again when the device turns out to
+  // be lost and the context has moved.
+  template <typename Command>
+  absl::Status Enqueue(Command command, bool always = false);
+  // Needs mutex_.
+  void KeepFailure(absl::Status status, LaunchError error,
+                   const Opening& opening);
   absl::Status TakeFailure();
 
   const std::shared_ptr<Context> context_;
-  const std::unique_ptr<hetgpu::Queue> queue_;
   Handle handle_ = nullptr;
 
   std::mutex mutex_;
+  std::shared_ptr<const Place> place_;
   std::optional<Failure> failure_;
-  std::set<std::shared_ptr<Function>> in_flight_;
+  std::set<std::shared_ptr<const PreparedKernel>> in_flight_;
 };
 
 }  // namespace hetgpu::runtime

@@ -138,11 +138,28 @@ absl::StatusOr<TextureDesc> ReadTextureDesc(const hetgpuTextureDesc& desc) {
   return read;
 }
 
-Texture::Texture(std::shared_ptr<Context> context, const TextureDesc& desc,
-                 std::unique_ptr<hetgpu::Texture> texture)
-    : context_(std::move(context)),
-      desc_(desc),
-      texture_(std::move(texture)) {}
+Texture::Texture(std::shared_ptr<Context> context, const TextureDesc& desc)
+    : context_(std::move(context)), desc_(desc) {}
+
+absl::StatusOr<std::shared_ptr<hetgpu::Texture>> Texture::OnDevice() {
+  using Made = absl::StatusOr<std::shared_ptr<hetgpu::Texture>>;
+  return context_->OnDevice([&](Opening& opening) -> Made {
+    std::lock_guard lock(mutex_);
+    if (texture_ && opening_ == &opening) return texture_;
+    auto texture = opening.device().CreateTexture(desc_);
+    if (!texture.ok()) {
+      return Annotate(ResultOf(texture.status()), "texture", texture.status());
+    }
+    texture_ = opening.Own(*std::move(texture));
+    opening_ = &opening;
+    return texture_;
+  });
+}
+
+absl::StatusOr<uint64_t> Texture::KernelHandle() {
+  HETGPU_ASSIGN_OR_RETURN(const auto texture, OnDevice());
+  return texture->handle();
+}
 
 absl::StatusOr<Texture::Handle> Texture::Create(
     std::shared_ptr<Context> context, const hetgpuTextureDesc& desc) {
@@ -153,13 +170,10 @@ absl::StatusOr<Texture::Handle> Texture::Create(
     HETGPU_RETURN_IF_ERROR(context->allocations().CheckRange(
         "texture, memory", read.memory, bytes));
   }
-  auto texture = context->backend().CreateTexture(read);
-  if (!texture.ok()) {
-    return Annotate(ResultOf(texture.status()), "texture", texture.status());
-  }
   Context& owner = *context;
-  return owner.Adopt(std::make_shared<Texture>(std::move(context), read,
-                                               *std::move(texture)));
+  auto texture = std::make_shared<Texture>(std::move(context), read);
+  HETGPU_RETURN_IF_ERROR(texture->OnDevice().status());
+  return owner.Adopt(std::move(texture));
 }
 
 absl::Status Texture::CheckCopy(const void* texels, uint64_t bytes) const {
@@ -177,13 +191,15 @@ absl::Status Texture::CheckCopy(const void* texels, uint64_t bytes) const {
 absl::Status Texture::Write(const void* texels, uint64_t bytes) {
   HETGPU_RETURN_IF_ERROR(CheckCopy(texels, bytes));
   context_->WaitIdle();
-  return texture_->Write(texels);
+  HETGPU_ASSIGN_OR_RETURN(const auto texture, OnDevice());
+  return texture->Write(texels);
 }
 
 absl::Status Texture::Read(void* texels, uint64_t bytes) {
   HETGPU_RETURN_IF_ERROR(CheckCopy(texels, bytes));
   context_->WaitIdle();
-  return texture_->Read(texels);
+  HETGPU_ASSIGN_OR_RETURN(const auto texture, OnDevice());
+  return texture->Read(texels);
 }
 
 }  // namespace hetgpu::runtime

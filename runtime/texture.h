@@ -3,6 +3,7 @@
 #define HETGPU_RUNTIME_TEXTURE_H_
 
 #include <memory>
+#include <mutex>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -24,21 +25,26 @@ class Texture {
   // With a handle; known to the context.
   static absl::StatusOr<Handle> Create(std::shared_ptr<Context> context,
                                        const hetgpuTextureDesc& desc);
-  Texture(std::shared_ptr<Context> context, const TextureDesc& desc,
-          std::unique_ptr<hetgpu::Texture> texture);
+  Texture(std::shared_ptr<Context> context, const TextureDesc& desc);
 
   Context& context() const { return *context_; }
-  uint64_t kernel_handle() const { return texture_->handle(); }
+  // Another one after the context has moved; then texels in storage of its own
+  // are lost.
+  absl::StatusOr<uint64_t> KernelHandle();
 
   absl::Status Write(const void* texels, uint64_t bytes);
   absl::Status Read(void* texels, uint64_t bytes);
 
  private:
   absl::Status CheckCopy(const void* texels, uint64_t bytes) const;
+  // The texture in the context's opening of now.
+  absl::StatusOr<std::shared_ptr<hetgpu::Texture>> OnDevice();
 
   const std::shared_ptr<Context> context_;
   const TextureDesc desc_;
-  const std::unique_ptr<hetgpu::Texture> texture_;
+  std::mutex mutex_;  // guards both below
+  std::shared_ptr<hetgpu::Texture> texture_;
+  const Opening* opening_ = nullptr;  // of texture_, which keeps it alive
 };
 
 }  // namespace hetgpu::runtime

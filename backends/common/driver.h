@@ -22,6 +22,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "backends/common/texture.h"
+#include "backends/common/unique_fd.h"
 #include "hetir/module_info.h"
 
 namespace hetgpu {
@@ -159,9 +160,35 @@ class Queue {
   virtual void Cancel() = 0;
 };
 
+// Device memory in a form that another process can take over.
+struct MemoryExport {
+  struct Range {
+    uint64_t address = 0;
+    uint64_t bytes = 0;
+  };
+  // Stretches of mapped addresses, each with a handle on what is there.
+  struct Block {
+    Range range;
+    UniqueFd handle;
+  };
+  std::vector<Range> reserved;     // addresses kept free for the device
+  std::vector<Block> blocks;       // by address
+  std::vector<Range> allocations;  // as given out, each in one block
+};
+
+// A device is lost when nothing can be done with it any more in this process
+// because a kernel failed. Its queues then hold no running work: those that had
+// some fail once, all of them skip or refuse commands. Its events count as
+// reached. Everything else returns Lost().
 class Device {
  public:
   virtual ~Device() = default;
+  // OK unless the device is lost; then Unavailable with the reason, for good.
+  virtual absl::Status Lost() const { return absl::OkStatus(); }
+  // All memory, of a lost device too. Unimplemented where it cannot be.
+  virtual absl::StatusOr<MemoryExport> ExportMemory() {
+    return absl::UnimplementedError("this device's memory cannot be exported");
+  }
   virtual const DeviceInfo& info() const = 0;
   virtual absl::StatusOr<uint64_t> Allocate(uint64_t bytes) = 0;
   virtual absl::Status Free(uint64_t address) = 0;  // start of an allocation
@@ -220,6 +247,21 @@ class Device {
   virtual void SetPrintf(std::function<void(std::string_view)> sink) = 0;
 };
 
+struct OpenOptions {
+  // What the device holds from the start, at the same addresses.
+  MemoryExport memory;
+  // The process can be ended at any time: what cannot be stopped otherwise makes
+  // the device lost, instead of going on beside it.
+  bool disposable_process = false;
+};
+
+// What took the place of a lost device.
+struct Reopened {
+  std::unique_ptr<Device> device;
+  std::string how;          // "re-opened in a process of its own"
+  uint64_t bytes_kept = 0;  // of allocations, with addresses and contents
+};
+
 class Driver {
  public:
   virtual ~Driver() = default;
@@ -227,6 +269,18 @@ class Driver {
   // Devices present; Unavailable with the reason when there is none.
   virtual absl::StatusOr<std::vector<DeviceInfo>> Enumerate() = 0;
   virtual absl::StatusOr<std::unique_ptr<Device>> Open(uint32_t ordinal) = 0;
+  // Open() with options; Unimplemented where memory cannot be taken over.
+  virtual absl::StatusOr<std::unique_ptr<Device>> OpenWith(
+      uint32_t ordinal, OpenOptions options) {
+    if (options.memory.blocks.empty()) return Open(ordinal);
+    return absl::UnimplementedError("this device takes no memory over");
+  }
+  // A device with the allocations of `lost`, at their addresses and with their
+  // contents; modules, kernels, queues and events must be made again. `lost`
+  // then holds no memory. Unavailable when nothing can take its place.
+  virtual absl::StatusOr<Reopened> Reopen(uint32_t ordinal, Device& lost) {
+    return absl::UnavailableError("this backend opens no lost device again");
+  }
 };
 
 }  // namespace hetgpu

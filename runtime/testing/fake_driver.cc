@@ -17,8 +17,8 @@ constexpr uint64_t kAlign = 256;
 // Holds its variables in host memory.
 class FakeDeviceModule : public DeviceModule {
  public:
-  FakeDeviceModule(const ModuleInfo& info, Print print)
-      : data_(info.data_size, '\0'), print_(std::move(print)) {}
+  FakeDeviceModule(const ModuleInfo& info, Print print, FakeLoss* loss)
+      : data_(info.data_size, '\0'), print_(std::move(print)), loss_(loss) {}
 
   absl::StatusOr<uint64_t> SymbolAddress(const SymbolInfo& symbol) override {
     if (symbol.name == "settings") {
@@ -30,12 +30,13 @@ class FakeDeviceModule : public DeviceModule {
   absl::StatusOr<std::unique_ptr<Kernel>> Load(
       const KernelInfo& info) override {
     return std::unique_ptr<Kernel>(
-        std::make_unique<FakeKernel>(info.name, print_));
+        std::make_unique<FakeKernel>(info.name, print_, loss_));
   }
 
  private:
   std::string data_;
   const Print print_;
+  FakeLoss* const loss_;
 };
 
 class FakeTexture : public hetgpu::Texture {
@@ -67,9 +68,20 @@ class FakeDevice : public Device {
   }
 
   const DeviceInfo& info() const override { return info_; }
+  absl::Status Lost() const override { return loss_.Check(); }
+
+  // Takes the allocations over; their bytes, or Unavailable.
+  absl::StatusOr<uint64_t> Inherit(FakeDevice& lost) {
+    if (lost.loss_.for_good) return absl::UnavailableError("fake: for good");
+    std::lock_guard lock(lost.mutex_);
+    allocations_.swap(lost.allocations_);
+    used_ = lost.used_;
+    return used_;
+  }
 
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes) override {
     std::lock_guard lock(mutex_);
+    if (!Lost().ok()) return Lost();
     if (bytes > kFakeMemory - used_) {
       return absl::ResourceExhaustedError(
           Cat(bytes, " bytes asked for, ", kFakeMemory - used_, " free"));
@@ -84,6 +96,7 @@ class FakeDevice : public Device {
 
   absl::Status Free(uint64_t address) override {
     std::lock_guard lock(mutex_);
+    if (!Lost().ok()) return Lost();
     used_ -= allocations_.at(address);
     allocations_.erase(address);
     std::free(reinterpret_cast<void*>(address));
@@ -97,12 +110,13 @@ class FakeDevice : public Device {
 
   absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(
       const ModuleInfo& info, std::string_view source) override {
+    if (!Lost().ok()) return Lost();
     if (source.rfind("native", 0) != 0) return nullptr;
     if (source == "native refused") {
       return absl::InvalidArgumentError("fake: line 3: not taken");
     }
     return std::unique_ptr<DeviceModule>(std::make_unique<FakeDeviceModule>(
-        info, [this](std::string_view text) { Print(text); }));
+        info, [this](std::string_view text) { Print(text); }, &loss_));
   }
 
   absl::StatusOr<std::unique_ptr<Kernel>> Load(
@@ -111,11 +125,12 @@ class FakeDevice : public Device {
       return absl::InternalError("fake: not an image");
     }
     return std::unique_ptr<Kernel>(std::make_unique<FakeKernel>(
-        info.name, [this](std::string_view text) { Print(text); }));
+        info.name, [this](std::string_view text) { Print(text); }, &loss_));
   }
 
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override {
-    return std::unique_ptr<Queue>(std::make_unique<FakeQueue>());
+    if (!Lost().ok()) return Lost();
+    return std::unique_ptr<Queue>(std::make_unique<FakeQueue>(&loss_));
   }
 
   absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override {
@@ -140,6 +155,7 @@ class FakeDevice : public Device {
   }
 
   const DeviceInfo info_;
+  FakeLoss loss_;
   mutable std::mutex mutex_;
   std::map<uint64_t, uint64_t> allocations_;
   uint64_t used_ = 0;
@@ -156,6 +172,13 @@ class FakeDriver : public Driver {
 
   absl::StatusOr<std::unique_ptr<Device>> Open(uint32_t ordinal) override {
     return std::unique_ptr<Device>(std::make_unique<FakeDevice>(Info(ordinal)));
+  }
+
+  absl::StatusOr<Reopened> Reopen(uint32_t ordinal, Device& lost) override {
+    auto device = std::make_unique<FakeDevice>(Info(ordinal));
+    const auto kept = device->Inherit(static_cast<FakeDevice&>(lost));
+    if (!kept.ok()) return kept.status();
+    return Reopened{std::move(device), "re-opened", *kept};
   }
 
  private:

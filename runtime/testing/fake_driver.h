@@ -7,6 +7,8 @@
 //   spin               runs until cancelled or timed out
 //   fail_<n>           fails with LaunchError::Kind n, at block (1,2,3) thread
 //                      (4,5,6), line 7, address 0x10
+//   lose, lose_all     fails with an illegal address and loses the device, so
+//                      that it can, or cannot, be re-opened
 // A module whose source begins with "native" is held by the device as a whole,
 // without its variable "settings"; "native refused" is not taken.
 #ifndef HETGPU_RUNTIME_TESTING_FAKE_DRIVER_H_

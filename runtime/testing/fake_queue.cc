@@ -76,6 +76,9 @@ LaunchError FakeKernel::Run(const LaunchDesc& desc,
                             const std::atomic<bool>& cancelled) {
   if (name_ == "store") Store(desc.params);
   if (name_ == "print") print_("hello\n");
+  if (name_.rfind("lose", 0) == 0) {
+    return Failure(LaunchError::Kind::kIllegalAddress, name_);
+  }
   if (name_ == "spin") return Spin(desc, name_, cancelled);
   if (name_.rfind("fail_", 0) == 0) {
     return Fail(std::stoi(name_.substr(5)), name_);
@@ -83,7 +86,8 @@ LaunchError FakeKernel::Run(const LaunchDesc& desc,
   return {};
 }
 
-FakeQueue::FakeQueue() : thread_([this] { Work(); }) {}
+FakeQueue::FakeQueue(FakeLoss* loss)
+    : loss_(loss), thread_([this] { Work(); }) {}
 
 FakeQueue::~FakeQueue() {
   {
@@ -92,6 +96,23 @@ FakeQueue::~FakeQueue() {
     changed_.notify_all();
   }
   thread_.join();
+}
+
+LaunchError FakeQueue::RunOnDevice(const Command& command) {
+  LaunchError error;
+  {
+    std::shared_lock running(loss_->running);
+    if (!command.always && loss_->lost) {
+      return Failure(LaunchError::Kind::kIllegalAddress, "");
+    }
+    error = command.run();
+  }
+  if (error.kernel.rfind("lose", 0) == 0) {
+    std::unique_lock alone(loss_->running);
+    loss_->for_good = error.kernel == "lose_all";
+    loss_->lost = true;
+  }
+  return error;
 }
 
 void FakeQueue::Work() {
@@ -107,7 +128,7 @@ void FakeQueue::Work() {
     }
     busy_ = true;
     lock.unlock();
-    LaunchError error = command.run();
+    LaunchError error = RunOnDevice(command);
     command.run = nullptr;
     lock.lock();
     busy_ = false;
@@ -116,27 +137,29 @@ void FakeQueue::Work() {
   }
 }
 
-absl::Status FakeQueue::Enqueue(std::function<void()> run, bool always) {
+absl::Status FakeQueue::Push(Command command) {
   std::lock_guard lock(mutex_);
-  commands_.push_back({[run = std::move(run)] {
-                         run();
-                         return LaunchError();
-                       },
-                       always});
+  if (!error_ && !command.always && !loss_->Check().ok()) return loss_->Check();
+  if (command.is_launch) cancelled_ = false;
+  commands_.push_back(std::move(command));
   changed_.notify_all();
   return absl::OkStatus();
 }
 
+absl::Status FakeQueue::Enqueue(std::function<void()> run, bool always) {
+  return Push({[run = std::move(run)] {
+                 run();
+                 return LaunchError();
+               },
+               always});
+}
+
 absl::Status FakeQueue::Launch(LaunchDesc desc) {
-  std::lock_guard lock(mutex_);
-  cancelled_ = false;
-  commands_.push_back(
+  return Push(
       {[this, desc = std::move(desc)] {
          return static_cast<FakeKernel*>(desc.kernel)->Run(desc, cancelled_);
        },
        /*always=*/false, /*is_launch=*/true});
-  changed_.notify_all();
-  return absl::OkStatus();
 }
 
 absl::Status FakeQueue::Copy(uint64_t dst, uint64_t src, uint64_t bytes) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <thread>
 
@@ -30,21 +31,33 @@ class FakeEvent : public Event {
 
 using Print = std::function<void(std::string_view)>;
 
+// What has become of a device. It is lost once nothing runs on it any more.
+struct FakeLoss {
+  std::shared_mutex running;  // shared: a command is
+  std::atomic<bool> lost = false;
+  std::atomic<bool> for_good = false;
+  absl::Status Check() const {
+    if (!lost) return absl::OkStatus();
+    return absl::UnavailableError("fake: the device is lost");
+  }
+};
+
 class FakeKernel : public Kernel {
  public:
-  FakeKernel(std::string name, Print print)
-      : name_(std::move(name)), print_(std::move(print)) {}
+  FakeKernel(std::string name, Print print, FakeLoss* loss)
+      : name_(std::move(name)), print_(std::move(print)), loss_(loss) {}
   std::string Explain() const override { return "fake: does what it says"; }
   LaunchError Run(const LaunchDesc& desc, const std::atomic<bool>& cancelled);
 
  private:
   const std::string name_;
   const Print print_;
+  FakeLoss* const loss_;
 };
 
 class FakeQueue : public Queue {
  public:
-  FakeQueue();
+  explicit FakeQueue(FakeLoss* loss);
   ~FakeQueue() override;
   absl::Status Launch(LaunchDesc desc) override;
   absl::Status Copy(uint64_t dst, uint64_t src, uint64_t bytes) override;
@@ -68,8 +81,11 @@ class FakeQueue : public Queue {
   };
 
   absl::Status Enqueue(std::function<void()> run, bool always = false);
+  absl::Status Push(Command command);
+  LaunchError RunOnDevice(const Command& command);
   void Work();
 
+  FakeLoss* const loss_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Command> commands_;

@@ -126,7 +126,8 @@ ModuleInfo FakeModule() {
   ModuleInfo module;
   module.name = "fake.ptx";
   for (const char* name :
-       {"nothing", "print", "spin", "broken", "unsupported", "slow"}) {
+       {"nothing", "print", "spin", "broken", "unsupported", "slow", "lose",
+        "lose_all"}) {
     module.kernels.push_back(Named(name));
   }
   for (int kind = 1; kind <= 10; ++kind) {

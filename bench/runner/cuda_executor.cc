@@ -1,5 +1,6 @@
 // What nvcc made of the same CUDA C++, through the driver alone.
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <utility>
 #include <vector>
@@ -29,7 +30,8 @@ struct CudaDriver {
 };
 
 absl::StatusOr<CudaDriver> OpenDriver() {
-  auto library = SharedLibrary::Open("libcuda.so.1");
+  const char* const path = std::getenv("HETGPU_CUDA_LIBRARY");
+  auto library = SharedLibrary::Open(path ? path : "libcuda.so.1");
   if (!library.ok()) return library.status();
   CudaDriver driver;
 #define CUDA_FUNCTION(name, symbol, parameters) \

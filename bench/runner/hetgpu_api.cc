@@ -15,35 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Sets variables and puts the old values back.
-class ScopedEnvironment {
- public:
-  explicit ScopedEnvironment(const std::string& settings) {
-    const std::vector<std::string> parts =
-        absl::StrSplit(settings, ',', absl::SkipEmpty());
-    for (const std::string& setting : parts) {
-      const size_t equals = setting.find('=');
-      const std::string name = setting.substr(0, equals);
-      const char* const old = std::getenv(name.c_str());
-      old_.emplace_back(name,
-                        old ? std::optional<std::string>(old) : std::nullopt);
-      setenv(name.c_str(), setting.substr(equals + 1).c_str(), 1);
-    }
-  }
-  ~ScopedEnvironment() {
-    for (const auto& [name, value] : old_) {
-      if (value) {
-        setenv(name.c_str(), value->c_str(), 1);
-      } else {
-        unsetenv(name.c_str());
-      }
-    }
-  }
-
- private:
-  std::vector<std::pair<std::string, std::optional<std::string>>> old_;
-};
-
 // The loader takes a file that it has already opened for the same library.
 absl::StatusOr<SharedLibrary> OpenCopy(const std::string& path) {
   std::string folder = fs::temp_directory_path() / "hetgpu-bench-XXXXXX";
@@ -58,36 +29,63 @@ absl::StatusOr<SharedLibrary> OpenCopy(const std::string& path) {
   return library;
 }
 
-std::string WithCompiler(const std::string& path,
-                         const std::string& environment) {
+// The compiler of the original, and addresses that no other instance has.
+std::string Complete(const std::string& path, const std::string& environment) {
   const fs::path compiler =
       fs::path(path).parent_path() / "libhetgpu_compiler.so";
-  return absl::StrCat("HETGPU_COMPILER_LIBRARY=", compiler.string(), ",",
-                      environment);
+  static int instances = 0;
+  return absl::StrCat("HETGPU_COMPILER_LIBRARY=", compiler.string(),
+                      ",HETGPU_ARENA_BASE=0x", absl::Hex(0x60 + ++instances),
+                      "0000000000,", environment);
 }
 
 }  // namespace
+
+ScopedEnvironment::ScopedEnvironment(const std::string& settings) {
+  const std::vector<std::string> parts =
+      absl::StrSplit(settings, ',', absl::SkipEmpty());
+  for (const std::string& setting : parts) {
+    const size_t equals = setting.find('=');
+    const std::string name = setting.substr(0, equals);
+    const char* const old = std::getenv(name.c_str());
+    old_.emplace_back(name,
+                      old ? std::optional<std::string>(old) : std::nullopt);
+    setenv(name.c_str(), setting.substr(equals + 1).c_str(), 1);
+  }
+}
+
+ScopedEnvironment::~ScopedEnvironment() {
+  for (const auto& [name, value] : old_) {
+    if (value) {
+      setenv(name.c_str(), value->c_str(), 1);
+    } else {
+      unsetenv(name.c_str());
+    }
+  }
+}
+
+std::string InstanceEnvironment(const std::string& path,
+                                const std::string& environment) {
+  return environment.empty() ? "" : Complete(path, environment);
+}
 
 absl::Status HetgpuApi::Check(hetgpuResult result, const char* what) const {
   if (result == HETGPU_SUCCESS) return absl::OkStatus();
   const std::string text =
       absl::StrCat(what, ": ", ResultName(result), ": ", GetLastErrorDetail());
-  return result == HETGPU_ERROR_NO_DEVICE ? absl::UnavailableError(text)
-                                          : absl::InternalError(text);
+  const bool is_refusal =
+      result == HETGPU_ERROR_NO_DEVICE || result == HETGPU_ERROR_UNSUPPORTED;
+  return is_refusal ? absl::UnavailableError(text) : absl::InternalError(text);
 }
 
-absl::StatusOr<HetgpuApi> OpenHetgpu(const std::string& path,
-                                     const std::string& environment) {
-  auto library =
-      environment.empty() ? SharedLibrary::Open(path) : OpenCopy(path);
+absl::StatusOr<HetgpuApi> OpenHetgpu(const std::string& path, bool is_copy) {
+  auto library = is_copy ? OpenCopy(path) : SharedLibrary::Open(path);
   if (!library.ok()) return library.status();
   HetgpuApi api;
 #define HETGPU_BENCH_FUNCTION(name) \
   BENCH_RETURN_IF_ERROR(library->Get("hetgpu" #name, api.name));
 #include "bench/runner/hetgpu_api.def"
 #undef HETGPU_BENCH_FUNCTION
-  const ScopedEnvironment scope(
-      environment.empty() ? "" : WithCompiler(path, environment));
   BENCH_RETURN_IF_ERROR(api.Check(api.Init(0), "initialising hetGPU"));
   return api;
 }

@@ -193,7 +193,10 @@ class HetgpuExecutor final : public Executor {
 absl::StatusOr<std::unique_ptr<Executor>> MakeHetgpuExecutor(
     const Places& places, const std::string& device, const std::string& name,
     const std::string& environment) {
-  auto api = OpenHetgpu(places.library, environment);
+  // Until the device is open: it is then that an instance takes its addresses.
+  const ScopedEnvironment scope(
+      InstanceEnvironment(places.library, environment));
+  auto api = OpenHetgpu(places.library, !environment.empty());
   if (!api.ok()) return api.status();
   auto executor =
       std::make_unique<HetgpuExecutor>(*api, places.source_root, name);

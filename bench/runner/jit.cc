@@ -24,6 +24,9 @@ namespace fs = std::filesystem;
 // The first module of every process; never among those timed one by one.
 constexpr char kFirst[] = "examples/vecadd";
 
+// Exit status of a process whose device or driver is absent.
+constexpr int kUnavailable = 3;
+
 enum class Caches { kCold, kFill, kWarm };
 
 // A folder for the caches of one way, removed with its contents.
@@ -90,8 +93,12 @@ absl::StatusOr<std::string> Capture(const std::vector<std::string>& command,
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return output;
   const std::vector<std::string> lines =
       absl::StrSplit(output, '\n', absl::SkipEmpty());
-  return absl::InternalError(absl::StrCat("the compiling process failed: ",
-                                          lines.empty() ? "" : lines.back()));
+  const std::string last = lines.empty() ? "" : lines.back();
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kUnavailable) {
+    return absl::UnavailableError(last);
+  }
+  return absl::InternalError(
+      absl::StrCat("the compiling process failed: ", last));
 }
 
 // Seconds of the first module, then of each of the others.
@@ -223,7 +230,7 @@ int RunJitChild(const Places& places, const std::string& device,
   }
   if (status.ok()) return 0;
   std::printf("%s\n", std::string(status.message()).c_str());
-  return 1;
+  return absl::IsUnavailable(status) ? kUnavailable : 1;
 }
 
 }  // namespace hetgpu::bench

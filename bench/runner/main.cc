@@ -2,6 +2,7 @@
 // iterations are the rounds in which all executors take their turn.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -117,11 +118,12 @@ absl::Status Runner::RunDevice(const std::string& device) {
 
 void Runner::RunJit(const std::string& device, const Ceilings& ceilings) {
   if (!Wants("jit_cold_first") && !Wants("jit_warm_first")) return;
-  JitOptions jit = {.device = device, .rounds = options_.repetitions};
+  JitOptions jit = {.device = device};
   const bool is_tiny = options_.size == SizeClass::kTiny;
   jit.modules =
       is_tiny ? std::vector<std::string>{"examples/saxpy"} : CatalogModules();
-  if (is_tiny) jit.rounds = 1;
+  // Each round starts three processes per way.
+  jit.rounds = is_tiny ? 1 : std::min(options_.repetitions, 3);
   jit.ways = {{"hetgpu", ""}};
   for (const auto& [name, environment] : options_.variants) {
     jit.ways.emplace_back("hetgpu (" + name + ")", environment);

@@ -108,7 +108,7 @@ const std::vector<CatalogEntry>& Catalog() {
        MonteCarloPi},
       {"mc_asian",
        "workload",
-       {500, {4 * kKi, 64 * kKi, 256 * kKi}, {128 * kKi, kMi, 4 * kMi}},
+       {500, {4 * kKi, 64 * kKi, 256 * kKi}, {128 * kKi, 4 * kMi, 16 * kMi}},
        MonteCarloAsian},
       {"mandelbrot",
        "workload",

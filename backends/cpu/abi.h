@@ -26,7 +26,7 @@
 
 namespace hetgpu::cpu {
 
-inline constexpr uint32_t kAbiVersion = 1;
+inline constexpr uint32_t kAbiVersion = 2;
 inline constexpr uint32_t kWarpSize = 32;
 inline constexpr uint32_t kNumBarriers = 16;
 
@@ -50,6 +50,7 @@ struct BlockContext {
   uint64_t grid_id;
   uint8_t* stack_low;     // bounds of the running unit's stack: .local
   uint8_t* stack_high;    // addresses are host addresses inside it
+  uint32_t acting_lane;   // of warp code that acts for one lane, for messages
 };
 
 using Entry = void (*)(BlockContext* block, uint32_t first_unit,
@@ -62,6 +63,12 @@ enum class VoteKind : uint32_t { kAll, kAny, kUni, kBallot };
 enum class MatchKind : uint32_t { kAny, kAll };
 enum class ReduxOp : uint32_t { kAdd, kMinS, kMaxS, kMinU, kMaxU, kAnd, kOr,
                                 kXor };
+// Spaces for which an address is tested; shared and param addresses are offsets.
+enum class TestedSpace : uint32_t { kGlobal, kGeneric, kLocal, kShared, kParam };
+// Bytes in bits 0-15, TestedSpace in bits 16-23.
+inline constexpr uint32_t AccessWord(TestedSpace space, uint32_t bytes) {
+  return static_cast<uint32_t>(space) << 16 | bytes;
+}
 // Values of HETIR rounding modes rn, rz, rm, rp, in this order.
 enum class Round : uint32_t { kRn, kRz, kRm, kRp };
 
@@ -105,6 +112,14 @@ enum class Round : uint32_t { kRn, kRz, kRm, kRp };
   /* these do not return */                                                   \
   X(exit_unit, void, (BlockContext*))                                         \
   X(trap, void, (BlockContext*, uint32_t kind, uint32_t lane, uint32_t line)) \
+  /* Called where the inline test of an address failed, with what is accessed \
+     (AccessWord) at one address of a lane, or at 32 addresses of the lanes in \
+     `lanes`. Ends the launch unless they may be accessed all the same; then \
+     gives what is to be added to the first one: the arena's delta or 0 */    \
+  X(check_address, uint64_t, (BlockContext*, uint64_t address,                \
+                              uint32_t access, uint32_t lane, uint32_t line)) \
+  X(check_lanes, uint64_t, (BlockContext*, const uint64_t* addresses,         \
+                            uint32_t access, uint32_t lanes, uint32_t line))  \
   X(assert_fail, void, (BlockContext*, uint64_t message, uint64_t file,       \
                         uint32_t file_line, uint64_t function,                \
                         uint64_t char_size, uint32_t lane, uint32_t line))    \

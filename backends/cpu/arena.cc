@@ -32,6 +32,16 @@ absl::StatusOr<std::unique_ptr<Arena>> Arena::Create(uint64_t limit) {
   return std::make_unique<Arena>(**overlay, limit);
 }
 
+absl::StatusOr<std::unique_ptr<Arena>> Arena::CreateElsewhere(
+    uint64_t host_base, uint64_t limit) {
+  absl::StatusOr<std::unique_ptr<Overlay>> overlay =
+      Overlay::Create(host_base);
+  if (!overlay.ok()) return overlay.status();
+  auto arena = std::make_unique<Arena>(**overlay, limit);
+  arena->own_overlay_ = *std::move(overlay);
+  return arena;
+}
+
 Arena::Arena(Overlay& overlay, uint64_t limit)
     : addresses_(memory::Arena::Process()), overlay_(overlay), limit_(limit) {}
 

@@ -29,6 +29,9 @@ class Arena {
   // counted in whole pages.
   static absl::StatusOr<std::unique_ptr<Arena>> Create(uint64_t limit);
   Arena(Overlay& overlay, uint64_t limit);
+  // On an overlay of its own, at `host_base` or wherever the system puts it.
+  static absl::StatusOr<std::unique_ptr<Arena>> CreateElsewhere(
+      uint64_t host_base, uint64_t limit);
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -50,6 +53,7 @@ class Arena {
  private:
   absl::Status Release(uint64_t address, uint64_t size);
 
+  std::unique_ptr<Overlay> own_overlay_;  // outlives what is below
   memory::Arena& addresses_;
   Overlay& overlay_;
   const uint64_t limit_;

@@ -27,7 +27,9 @@ DeviceInfo DescribeHost(const Options& options) {
 absl::StatusOr<std::unique_ptr<CpuDevice>> CpuDevice::Open(
     const Options& options) {
   absl::StatusOr<std::unique_ptr<Arena>> arena =
-      Arena::Create(options.memory_bytes);
+      options.host_base == 0
+          ? Arena::Create(options.memory_bytes)
+          : Arena::CreateElsewhere(options.host_base, options.memory_bytes);
   if (!arena.ok()) return arena.status();
   return std::unique_ptr<CpuDevice>(new CpuDevice(options, *std::move(arena)));
 }
@@ -42,6 +44,8 @@ CpuDevice::CpuDevice(const Options& options, std::unique_ptr<Arena> arena)
   services_.sink = &sink_;
   services_.watchdog = &watchdog_;
   services_.stack_bytes = options.stack_bytes;
+  info_.target += TargetSuffix(arena_->overlay().window());
+  info_.host_addressable = arena_->overlay().delta() == 0;
 }
 
 absl::StatusOr<uint64_t> CpuDevice::Allocate(uint64_t bytes) {

@@ -14,7 +14,8 @@
 
 namespace hetgpu::cpu {
 
-// The processor as a device. Outlives its queues, kernels and events.
+// The processor as a device. Addresses are the arena's, also in kernels
+// (arena_window.h). Outlives its queues, kernels and events.
 class CpuDevice final : public Device {
  public:
   static absl::StatusOr<std::unique_ptr<CpuDevice>> Open(

@@ -165,12 +165,12 @@ HETGPU_EMITTED void CopyBad(BlockContext* b, uint32_t first, uint32_t count) {
 }
 
 TEST_P(FaultTest, AFaultInALibraryFunctionIsTheKernels) {
-  const uint64_t bad_string = 0x40;
+  const uint64_t bad_string = device_.Text(std::string("\x40\0\0\0\0\0\0", 8));
   for (const HelperParams& params :
        {HelperParams{0x20, 0},
-        HelperParams{reinterpret_cast<uint64_t>("%d"), 8},
-        HelperParams{reinterpret_cast<uint64_t>("%s"),
-                     reinterpret_cast<uint64_t>(&bad_string)}}) {
+        HelperParams{device_.Text("%d"), 8},
+        HelperParams{reinterpret_cast<uint64_t>("host"), 0},
+        HelperParams{device_.Text("%s"), bad_string}}) {
     const LaunchError error = device_.Run(device_.Code(PrintBad, GetParam()),
                                           {{4, 1, 1}, {32, 1, 1}}, params);
     EXPECT_EQ(error.kind, Kind::kIllegalAddress);

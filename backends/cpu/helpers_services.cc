@@ -5,6 +5,7 @@
 #include "backends/cpu/heap.h"
 #include "backends/cpu/helpers.h"
 #include "backends/cpu/print_format.h"
+#include "backends/cpu/reachable.h"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>
@@ -38,6 +39,26 @@ Kind KindOf(TrapKind kind) {
   return Kind::kTrap;
 }
 
+// Of the unit that runs; an address that is no kernel's memory ends the block.
+class FrameMap final : public AddressMap {
+ public:
+  explicit FrameMap(const BlockFrame* frame) : frame_(*frame) {}
+
+  uint64_t ToHost(uint64_t address) const override {
+    const std::optional<uint64_t> displacement =
+        DisplacementOf(frame_, TestedSpace::kGeneric, address, 1);
+    if (displacement.has_value()) return address + *displacement;
+    Worker* owner = frame_.owner;
+    const uint32_t line =
+        frame_.launch->code().LineOf(owner->helper_caller - 1);
+    owner->helper_caller = 0;
+    owner->RaiseAddress(address, frame_.acting_lane, line, "");
+  }
+
+ private:
+  const BlockFrame& frame_;
+};
+
 }  // namespace
 
 namespace helper {
@@ -56,7 +77,8 @@ void assert_fail(BlockContext* block, uint64_t message, uint64_t file,
       unit * frame->launch->code().lanes_per_unit + lane);
   frame->owner->helper_caller =
       reinterpret_cast<uintptr_t>(__builtin_return_address(0));
-  BoundedText out(frame->owner->print_buffer(), kMaxPrintBytes);
+  const FrameMap map(frame);
+  BoundedText out(frame->owner->print_buffer(), kMaxPrintBytes, map);
   out.AppendKernelString(file, char_size);
   out.AppendFormat(":%u: ", file_line);
   out.AppendKernelString(function, char_size);
@@ -75,7 +97,8 @@ uint32_t vprintf(BlockContext* block, uint64_t format, uint64_t arguments) {
   Worker* owner = FrameOf(block)->owner;
   owner->helper_caller =
       reinterpret_cast<uintptr_t>(__builtin_return_address(0));
-  BoundedText out(owner->print_buffer(), kMaxPrintBytes);
+  const FrameMap map(FrameOf(block));
+  BoundedText out(owner->print_buffer(), kMaxPrintBytes, map);
   const int32_t printed = FormatPrintf(format, arguments, &out);
   owner->helper_caller = 0;
   owner->Print(out.view());
@@ -94,7 +117,7 @@ void device_free(BlockContext* block, uint64_t address) {
   if (heap != nullptr && heap->Free(address)) return;
   const auto caller = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
   frame->owner->RaiseAddress(
-      address, frame->launch->code().LineOf(caller - 1),
+      address, frame->acting_lane, frame->launch->code().LineOf(caller - 1),
       "free of an address that malloc did not return or that is free already");
 }
 

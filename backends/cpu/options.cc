@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "memory/arena.h"
 
 namespace hetgpu::cpu {
 namespace {
@@ -73,6 +74,21 @@ absl::Status ReadBytes(const char* variable, uint64_t minimum,
   return absl::OkStatus();
 }
 
+absl::Status ReadHostBase(uint64_t* base) {
+  constexpr const char* kVariable = "HETGPU_CPU_ARENA_BASE";
+  const char* text = std::getenv(kVariable);
+  if (text == nullptr || *text == '\0') return absl::OkStatus();
+  const std::optional<uint64_t> parsed = memory::ParseArenaBase(text);
+  if (!parsed.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(kVariable, "=", text,
+                     ": expected a multiple of 2^30 in hex, such as "
+                     "0x500000000000"));
+  }
+  *base = *parsed;
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<uint64_t> ParseBytes(std::string_view text) {
@@ -101,6 +117,9 @@ absl::StatusOr<Options> ReadOptions() {
         ReadBytes("HETGPU_CPU_STACK_SIZE", kMinStackBytes,
                   &options.stack_bytes)}) {
     if (!status.ok()) return status;
+  }
+  if (absl::Status status = ReadHostBase(&options.host_base); !status.ok()) {
+    return status;
   }
   options.threads =
       static_cast<uint32_t>(std::min<uint64_t>(threads, options.threads));

@@ -14,6 +14,9 @@ struct Options {
   uint64_t memory_bytes = 0;  // HETGPU_CPU_MEMORY, default physical memory
   uint64_t heap_bytes = 8u << 20;     // HETGPU_CPU_HEAP: in-kernel malloc
   uint64_t stack_bytes = 256u << 10;  // HETGPU_CPU_STACK_SIZE: per fiber
+  // HETGPU_CPU_ARENA_BASE (hex): keeps device memory there in the address space
+  // of the process, while programs see the same addresses as ever; 0: not given.
+  uint64_t host_base = 0;
 };
 
 // "64K", "8M", "2G", "1T" or plain bytes.

@@ -9,12 +9,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/faults.h"
+#include "backends/cpu/guarded_memory.h"
 
 namespace hetgpu::cpu {
 namespace {
 
 constexpr uint64_t kSmallestReservation = uint64_t{1} << 30;
 constexpr uint64_t kHugePageBytes = uint64_t{2} << 20;
+constexpr uint64_t kLowestBias = uint64_t{4} << 30;
 
 // Of the process's overlay, for the fault handler.
 std::atomic<uint64_t> watched_base = 0;
@@ -43,6 +45,18 @@ Reservation ReserveNear(uint64_t hint, uint64_t largest) {
     if (const uint64_t base = Reserve(hint, bytes, 0)) return {base, bytes};
   }
   return {};
+}
+
+// Keeps `reach` addresses on either side from being used; false when they are.
+bool ReserveEdges(uint64_t host_base, uint64_t bytes, uint64_t reach) {
+  const uint64_t places[] = {host_base - reach, host_base + bytes};
+  uint64_t held[2];
+  for (int i : {0, 1}) held[i] = Reserve(places[i], reach, MAP_FIXED_NOREPLACE);
+  if (held[0] == places[0] && held[1] == places[1]) return true;
+  for (uint64_t edge : held) {
+    if (edge != 0) munmap(Pointer(edge), reach);
+  }
+  return false;
 }
 
 absl::Status NoAddresses() {
@@ -79,6 +93,9 @@ absl::StatusOr<Overlay*> Overlay::Process() {
   watched_bytes = held.bytes;
   InstallFaultHandlers();
   if (base == held.base) arena.SetOccupant(overlay);
+  // Pointers that are used with positive indices only may start below what they
+  // point into, and still lie in the window.
+  if (held.bytes == memory::kArenaBytes) arena.Allocate(kLowestBias, kPageBytes);
   return overlay;
 }
 
@@ -92,7 +109,18 @@ absl::StatusOr<std::unique_ptr<Overlay>> Overlay::Create(uint64_t host_base) {
       new Overlay((*process)->base(), held.base, held.bytes));
 }
 
-Overlay::~Overlay() { munmap(Pointer(host_base_), bytes_); }
+Overlay::Overlay(uint64_t base, uint64_t host_base, uint64_t bytes)
+    : base_(base),
+      host_base_(host_base),
+      bytes_(bytes),
+      reach_(ReserveEdges(host_base, bytes, kArenaReach) ? kArenaReach : 0) {}
+
+Overlay::~Overlay() {
+  munmap(Pointer(host_base_), bytes_);
+  if (reach_ == 0) return;
+  munmap(Pointer(host_base_ - reach_), reach_);
+  munmap(Pointer(host_base_ + bytes_), reach_);
+}
 
 absl::Status Overlay::Commit(uint64_t start, uint64_t bytes) {
   if (start - base_ >= bytes_ || bytes > bytes_ - (start - base_)) {

@@ -2,9 +2,10 @@
 // access, over the arena's own addresses where that is possible.
 //
 //   arena (memory/arena.h)   base             base + bytes
-//   process overlay          |  same addresses, delta 0  |
-//   another overlay          |  elsewhere, at base + delta |
+//   process overlay     edge |  same addresses, delta 0  | edge
+//   another overlay     edge |  elsewhere, at base + delta | edge
 //
+// An edge is a reservation that is never used (arena_window.h, reach).
 // All CPU devices share the process's overlay. It was perhaps made before a GPU
 // driver wanted to reserve the same range, which works only while nothing is
 // mapped there. So it can leave for a moment: committed ranges move elsewhere
@@ -21,6 +22,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "backends/cpu/arena_window.h"
 #include "memory/arena.h"
 
 namespace hetgpu::cpu {
@@ -41,6 +43,12 @@ class Overlay final : public memory::Occupant {
   uint64_t delta() const { return host_base_ - base_; }
   uint64_t base() const { return base_; }
   uint64_t bytes() const { return bytes_; }
+  // What code is compiled against.
+  ArenaWindow window() const { return {base_, bytes_, delta(), reach_}; }
+  // The address of what may be a host address of the overlay.
+  uint64_t FromHost(uint64_t address) const {
+    return address - host_base_ < bytes_ ? address - delta() : address;
+  }
   // The host address of what may be an address of the arena; others are host
   // addresses already.
   uint64_t ToHost(uint64_t address) const {
@@ -62,12 +70,12 @@ class Overlay final : public memory::Occupant {
   static bool HoldFault(uintptr_t host_address);
 
  private:
-  Overlay(uint64_t base, uint64_t host_base, uint64_t bytes)
-      : base_(base), host_base_(host_base), bytes_(bytes) {}
+  Overlay(uint64_t base, uint64_t host_base, uint64_t bytes);
 
   const uint64_t base_;
   const uint64_t host_base_;
   const uint64_t bytes_;
+  const uint64_t reach_;  // of the edges, kept without access; 0: there are none
   std::mutex mutex_;  // held while away
   std::map<uint64_t, uint64_t> committed_;  // start → bytes
   uint64_t refuge_ = 0;                     // host address, while away

@@ -94,8 +94,10 @@ void Print(const Conversion& conversion, const char* length, T value,
 #pragma GCC diagnostic pop
 }
 
-void PrintString(Conversion conversion, const char* text, BoundedText* out) {
-  if (text == nullptr) text = "(null)";
+void PrintString(Conversion conversion, uint64_t address, BoundedText* out) {
+  const char* text =
+      address == 0 ? "(null)"
+                   : reinterpret_cast<const char*>(out->ToHost(address));
   // The length first: snprintf must not run into a bad address.
   const size_t most = conversion.precision < 0
                           ? kMaxPrintBytes
@@ -138,9 +140,7 @@ bool PrintArgument(const Conversion& conversion, Arguments* arguments,
             reinterpret_cast<void*>(arguments->Take<uint64_t>()), out);
       return true;
     case 's':
-      PrintString(conversion,
-                  reinterpret_cast<const char*>(arguments->Take<uint64_t>()),
-                  out);
+      PrintString(conversion, arguments->Take<uint64_t>(), out);
       return true;
     default:
       return false;
@@ -149,8 +149,8 @@ bool PrintArgument(const Conversion& conversion, Arguments* arguments,
 
 }  // namespace
 
-BoundedText::BoundedText(char* buffer, size_t bytes)
-    : buffer_(buffer), capacity_(bytes) {}
+BoundedText::BoundedText(char* buffer, size_t bytes, const AddressMap& map)
+    : buffer_(buffer), capacity_(bytes), map_(map) {}
 
 void BoundedText::Cut() {
   cut_ = true;
@@ -180,7 +180,7 @@ void BoundedText::AppendFormat(const char* format, ...) {
 
 void BoundedText::AppendKernelString(uint64_t address, uint64_t char_size) {
   if (address == 0) return AppendFormat("(null)");
-  const auto* at = reinterpret_cast<const uint8_t*>(address);
+  const auto* at = reinterpret_cast<const uint8_t*>(ToHost(address));
   const size_t size = char_size == 2 || char_size == 4 ? char_size : 1;
   for (; !cut_; at += size) {
     uint32_t c = 0;
@@ -192,8 +192,8 @@ void BoundedText::AppendKernelString(uint64_t address, uint64_t char_size) {
 
 int32_t FormatPrintf(uint64_t format, uint64_t arguments, BoundedText* out) {
   if (format == 0) return -1;
-  Arguments values(arguments);
-  const char* at = reinterpret_cast<const char*>(format);
+  Arguments values(arguments == 0 ? 0 : out->ToHost(arguments));
+  const char* at = reinterpret_cast<const char*>(out->ToHost(format));
   while (*at != '\0' && out->room() > 0) {
     const char* start = at;
     const char c = *at++;

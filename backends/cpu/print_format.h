@@ -13,10 +13,24 @@ namespace hetgpu::cpu {
 // Longest text of one printf or assertion.
 inline constexpr size_t kMaxPrintBytes = 16 * 1024;
 
+// Where in this process what a kernel's address names is found.
+class AddressMap {
+ public:
+  virtual uint64_t ToHost(uint64_t address) const { return address; }
+
+ protected:
+  ~AddressMap() = default;
+};
+
+inline constexpr struct SameAddresses final : AddressMap {
+} kSameAddresses;
+
 // Text in a fixed buffer; what does not fit is cut, and the end says so.
 class BoundedText {
  public:
-  BoundedText(char* buffer, size_t bytes);
+  // Strings of kernels are read through `map`, which may end the kernel.
+  BoundedText(char* buffer, size_t bytes,
+              const AddressMap& map = kSameAddresses);
 
   void Append(char c);
   void AppendFormat(const char* format, ...)
@@ -26,6 +40,7 @@ class BoundedText {
   void AppendKernelString(uint64_t address, uint64_t char_size);
 
   std::string_view view() const { return {buffer_, used_}; }
+  uint64_t ToHost(uint64_t address) const { return map_.ToHost(address); }
   size_t room() const { return capacity_ - used_; }
   // For snprintf into the text: where, and how much it wanted to write.
   char* end() { return buffer_ + used_; }
@@ -36,6 +51,7 @@ class BoundedText {
 
   char* const buffer_;
   const size_t capacity_;
+  const AddressMap& map_;
   size_t used_ = 0;
   bool cut_ = false;
 };

@@ -155,7 +155,7 @@ TEST_P(PrintTest, MessagesArriveWholeAndByTheEndOfTheLaunch) {
   std::vector<uint32_t> results(64);
   const LaunchError error = device_.Run(
       device_.Code(PrintEach, GetParam()), {{200, 1, 1}, {64, 1, 1}},
-      PrintParams{reinterpret_cast<uint64_t>("<%u,%u>\n"), results.data()});
+      PrintParams{device_.Text("<%u,%u>\n"), results.data()});
   ASSERT_EQ(error.kind, Kind::kNone) << Describe(error);
   EXPECT_EQ(results, std::vector<uint32_t>(64, 2));
   std::vector<int> seen(200 * 64);
@@ -189,9 +189,8 @@ HETGPU_EMITTED void Assert(BlockContext* b, uint32_t first, uint32_t count) {
 TEST_P(PrintTest, AssertionsPrintTheFamiliarLine) {
   const LaunchError error =
       device_.Run(device_.Code(Assert, GetParam()), {{1, 3, 1}, {4, 4, 1}},
-                  AssertParams{reinterpret_cast<uint64_t>("x < n"),
-                               reinterpret_cast<uint64_t>("a.cu"),
-                               reinterpret_cast<uint64_t>("void k(int)"), 1});
+                  AssertParams{device_.Text("x < n"), device_.Text("a.cu"),
+                               device_.Text("void k(int)"), 1});
   EXPECT_EQ(error.kind, Kind::kAssert);
   EXPECT_EQ(error.line, 77u);
   EXPECT_EQ(error.block.y, 2u);

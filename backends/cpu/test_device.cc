@@ -21,6 +21,16 @@ std::unique_ptr<Queue> TestDevice::NewQueue() {
   return *std::move(queue);
 }
 
+uint64_t TestDevice::Text(std::string_view text) {
+  absl::StatusOr<uint64_t> address = device_->Allocate(text.size() + 1);
+  EXPECT_TRUE(address.ok()) << address.status();
+  const std::string copy(text);
+  EXPECT_TRUE(queue_->CopyToDevice(*address, copy.c_str(), copy.size() + 1)
+                  .ok());
+  EXPECT_TRUE(queue_->Synchronize(nullptr).ok());
+  return *address;
+}
+
 KernelCode TestDevice::Code(Entry entry, bool fibers, uint32_t lanes_per_unit) {
   KernelCode code;
   code.name = "kernel";

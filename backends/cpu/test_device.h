@@ -50,6 +50,9 @@ class TestDevice {
     StartWithBytes(code, shape, std::move(bytes));
   }
 
+  // The address of a copy of the text in device memory.
+  uint64_t Text(std::string_view text);
+
   // Runs to the end; kNone when all went well.
   template <typename Params>
   LaunchError Run(const KernelCode& code, const LaunchShape& shape,

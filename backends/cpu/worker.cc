@@ -8,6 +8,7 @@
 #include "backends/cpu/block_run.h"
 #include "backends/cpu/faults.h"
 #include "backends/cpu/helpers.h"
+#include "backends/cpu/overlay.h"
 #include "backends/cpu/print_format.h"
 #include "backends/cpu/print_sink.h"
 
@@ -71,6 +72,7 @@ void FillFrame(BlockFrame* frame, Worker* worker, Launch* launch, BlockRun* run,
   frame->nctaid[2] = config.grid.z;
   frame->thread_count = launch->thread_count();
   frame->current_unit = 0;
+  frame->acting_lane = 0;
   frame->worker = worker->index();
   frame->grid_id = launch->grid_id();
   frame->owner = worker;
@@ -138,8 +140,9 @@ void Worker::Raise(LaunchError::Kind kind, uint32_t lane, uint32_t line,
   __builtin_unreachable();
 }
 
-void Worker::RaiseAddress(uint64_t address, uint32_t line, std::string detail) {
-  raised_ = Place(LaunchError::Kind::kIllegalAddress, 0, line);
+void Worker::RaiseAddress(uint64_t address, uint32_t lane, uint32_t line,
+                          std::string detail) {
+  raised_ = Place(LaunchError::Kind::kIllegalAddress, lane, line);
   raised_.address = address;
   raised_.detail = std::move(detail);
   Leave(Outcome::kRaised, /*leaving=*/true);
@@ -188,6 +191,12 @@ void Worker::Flush() {
   printed_.clear();
 }
 
+// The address that a program knows memory by.
+uint64_t Worker::FromHost(uint64_t address) const {
+  const Overlay* overlay = launch_->services().overlay;
+  return overlay == nullptr ? address : overlay->FromHost(address);
+}
+
 LaunchError Worker::FaultError() const {
   using Kind = LaunchError::Kind;
   Kind kind = Kind::kIllegalAddress;
@@ -209,7 +218,7 @@ LaunchError Worker::FaultError() const {
                             : detail + ", in a library function";
   }
   LaunchError error = Place(kind, 0, fault_.line);
-  error.address = fault_.address;
+  error.address = FromHost(fault_.address);
   if (launch_->code().lanes_per_unit != 1) {
     if (!detail.empty()) detail += "; ";
     detail += "in the warp that starts with this thread";

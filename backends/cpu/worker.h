@@ -95,8 +95,8 @@ class Worker {
   [[noreturn]] void Raise(LaunchError::Kind kind, uint32_t lane, uint32_t line,
                           std::string detail);
   // kIllegalAddress of the unit that runs.
-  [[noreturn]] void RaiseAddress(uint64_t address, uint32_t line,
-                                 std::string detail);
+  [[noreturn]] void RaiseAddress(uint64_t address, uint32_t lane,
+                                 uint32_t line, std::string detail);
   // The launch has stopped: ends the running block without an error.
   [[noreturn]] void LeaveStopped();
   // Gives control to root; returns when root continues this fiber, which it
@@ -148,6 +148,7 @@ class Worker {
   void FailFrom(Outcome outcome, BlockRun* run);
   LaunchError Place(LaunchError::Kind kind, uint32_t lane, uint32_t line) const;
   LaunchError FaultError() const;
+  uint64_t FromHost(uint64_t address) const;
   void Flush();
 
   const uint32_t index_;

@@ -143,6 +143,7 @@ absl::Status Emitter::EmitBody() {
 
 absl::Status Emitter::EmitBlock(mlir::Block& block) {
   ir_.SetInsertPoint(BlockOf(&block));
+  acting_lane_ = nullptr;
   for (mlir::Operation& op : block) {
     absl::Status status = EmitOperation(&op);
     if (!status.ok()) return status;

@@ -49,6 +49,13 @@ class Emitter {
   // PTX line of the op being emitted.
   uint32_t line() const { return line_; }
 
+  // In warp code, the lane for which an op with scalar operands acts (i32).
+  llvm::Value* acting_lane() {
+    return acting_lane_ ? acting_lane_ : ir_.getInt32(0);
+  }
+  // Until the end of the block being emitted.
+  void set_acting_lane(llvm::Value* lane) { acting_lane_ = lane; }
+
   llvm::Value* Get(mlir::Value value) const;
   void Set(mlir::Value value, llvm::Value* emitted) {
     values_[value] = emitted;
@@ -85,6 +92,7 @@ class Emitter {
   llvm::DenseMap<mlir::Block*, llvm::BasicBlock*> blocks_;
   std::optional<LaneForms> lane_forms_;
   uint32_t line_ = 0;
+  llvm::Value* acting_lane_ = nullptr;
 };
 
 }  // namespace hetgpu::llvm_ir

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/llvm_ir/address_check.h"
 #include "backends/llvm_ir/target_hooks.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -92,22 +93,6 @@ class MultipleFinder {
   TargetHooks& hooks_;
 };
 
-// The local array an address comes from, or null.
-hetir::LocalAllocOp LocalArray(mlir::Value address) {
-  while (mlir::Operation* op = address.getDefiningOp()) {
-    if (auto cast = mlir::dyn_cast<hetir::ToGenericOp>(op)) {
-      if (cast.getSpace() != Space::local) return nullptr;
-      address = cast.getAddress();
-    } else if (auto cast = mlir::dyn_cast<hetir::FromGenericOp>(op)) {
-      if (cast.getSpace() != Space::local) return nullptr;
-      address = cast.getAddress();
-    } else {
-      return mlir::dyn_cast<hetir::LocalAllocOp>(op);
-    }
-  }
-  return nullptr;
-}
-
 bool IsVector(mlir::Value value) {
   return value && mlir::isa<mlir::VectorType>(value.getType());
 }
@@ -145,33 +130,73 @@ void CheckAlignment(Emitter& e, const AccessRequest& request) {
   llvm::Type* type = unproven->getType();
   llvm::Value* wrong = ir.CreateICmpNE(
       ir.CreateAnd(unproven, Int(type, request.bytes - 1)), Int(type, 0));
-  TrapIfMisaligned(e, wrong, [&] { return ir.getInt32(0); });
+  TrapIfMisaligned(e, wrong, [&] { return e.acting_lane(); });
 }
 
-llvm::Value* ScalarPointer(Emitter& e, const AccessRequest& request) {
+// Sum of the parts of one address, in the width of its base.
+llvm::Value* ScalarSum(Emitter& e, const AccessRequest& request) {
+  Ir& ir = e.ir();
+  llvm::Value* address = e.Get(request.address);
+  llvm::Type* type = address->getType();
+  bool is_offset = e.hooks().SpaceBase(e, request.space) != nullptr;
+  if (request.index) {
+    llvm::Value* index = e.Get(request.index);
+    // Offsets wrap in their own width.
+    index = is_offset ? ir.CreateZExtOrTrunc(index, type)
+                      : ir.CreateSExtOrTrunc(index, type);
+    address = ir.CreateAdd(address, index);
+  }
+  if (request.offset == 0) return address;
+  return ir.CreateAdd(address,
+                      llvm::ConstantInt::getSigned(type, request.offset));
+}
+
+AddressCheck CheckOf(const AccessRequest& request) {
+  AddressCheck check = {};
+  check.space = request.space;
+  check.bytes = request.bytes;
+  return check;
+}
+
+llvm::Value* CheckScalar(Emitter& e, const AccessRequest& request,
+                         llvm::Value* address, bool is_base, bool proven) {
+  AddressCheck check = CheckOf(request);
+  auto exact = [&] { return ScalarSum(e, request); };
+  auto lane = [&] { return e.acting_lane(); };
+  check.address = address;
+  if (is_base) check.exact = exact;
+  check.lane = lane;
+  check.proven = proven;
+  return e.hooks().CheckAddress(e, check);
+}
+
+llvm::Value* ScalarPointer(Emitter& e, const AccessRequest& request,
+                           AddressTest test) {
   Ir& ir = e.ir();
   llvm::Type* i64 = ir.getInt64Ty();
-  unsigned space = e.hooks().AddressSpaceOf(request.space);
+  llvm::Type* pointer_type = llvm::PointerType::get(
+      e.context(), e.hooks().AddressSpaceOf(request.space));
   llvm::Value* base = e.hooks().SpaceBase(e, request.space);
-  llvm::Value* address = e.Get(request.address);
-  if (base) {
-    // Offsets wrap in their own width.
-    if (request.index) {
-      address = ir.CreateAdd(
-          address, ir.CreateZExtOrTrunc(e.Get(request.index),
-                                        address->getType()));
+  if (base || test == AddressTest::kFull) {
+    llvm::Value* address = ScalarSum(e, request);
+    if (test == AddressTest::kFull) {
+      address = CheckScalar(e, request, address, false, false);
     }
-    address = ir.CreateAdd(address, llvm::ConstantInt::getSigned(
-                                        address->getType(), request.offset));
-    return ir.CreateGEP(ir.getInt8Ty(), base, ir.CreateZExt(address, i64));
+    address = ir.CreateZExt(address, i64);
+    return base ? ir.CreateGEP(ir.getInt8Ty(), base, address)
+                : ir.CreateIntToPtr(address, pointer_type);
   }
   llvm::Value* pointer;
   if (hetir::LocalAllocOp array = LocalArray(request.address)) {
     pointer = llvm::cast<llvm::PtrToIntOperator>(e.Get(array.getResult()))
                   ->getPointerOperand();
   } else {
-    pointer = ir.CreateIntToPtr(ir.CreateZExt(address, i64),
-                                llvm::PointerType::get(e.context(), space));
+    llvm::Value* address = e.Get(request.address);
+    if (test != AddressTest::kNone) {
+      address = CheckScalar(e, request, address, true,
+                            test == AddressTest::kProven);
+    }
+    pointer = ir.CreateIntToPtr(ir.CreateZExt(address, i64), pointer_type);
   }
   if (request.index) {
     pointer = ir.CreateGEP(ir.getInt8Ty(), pointer,
@@ -184,8 +209,10 @@ llvm::Value* ScalarPointer(Emitter& e, const AccessRequest& request) {
   return pointer;
 }
 
-// Host addresses of the lanes.
-llvm::Value* LaneAddresses(Emitter& e, const AccessRequest& request) {
+// Addresses of the lanes, before the base of a space of offsets is added, from
+// `base` in place of the request's when not null.
+llvm::Value* LaneSums(Emitter& e, const AccessRequest& request,
+                      llvm::Value* base) {
   Ir& ir = e.ir();
   mlir::Value shape = IsVector(request.address) ? request.address
                                                 : request.index;
@@ -195,36 +222,75 @@ llvm::Value* LaneAddresses(Emitter& e, const AccessRequest& request) {
     return value->getType()->isVectorTy() ? value
                                           : ir.CreateVectorSplat(lanes, value);
   };
-  llvm::Value* base = e.hooks().SpaceBase(e, request.space);
-  llvm::Value* address = spread(e.Get(request.address));
+  bool is_offset = e.hooks().SpaceBase(e, request.space) != nullptr;
+  llvm::Value* address = spread(base ? base : e.Get(request.address));
   llvm::Type* type = address->getType();
   if (request.index) {
     llvm::Value* index = spread(e.Get(request.index));
-    index = base ? ir.CreateZExtOrTrunc(index, type)
-                 : ir.CreateSExtOrTrunc(index, type);
+    index = is_offset ? ir.CreateZExtOrTrunc(index, type)
+                      : ir.CreateSExtOrTrunc(index, type);
     address = ir.CreateAdd(address, index);
   }
   if (request.offset != 0) {
     address = ir.CreateAdd(
         address, llvm::ConstantInt::getSigned(type, request.offset));
   }
-  address = ir.CreateZExt(address, IntLike(type, 64));
-  if (base) {
-    address = ir.CreateAdd(
-        address, spread(ir.CreatePtrToInt(base, ir.getInt64Ty())));
-  }
   return address;
 }
 
+llvm::Value* MaskOf(Emitter& e, const AccessRequest& request,
+                    llvm::Type* shape) {
+  return request.mask ? e.Get(request.mask)
+                      : llvm::ConstantInt::getTrue(IntLike(shape, 1));
+}
+
+// What stands for the one base of all lanes.
+llvm::Value* CheckUniformBase(Emitter& e, const AccessRequest& request,
+                              bool proven) {
+  AddressCheck check = CheckOf(request);
+  auto exact = [&] { return LaneSums(e, request, nullptr); };
+  check.address = e.Get(UniformBase(request.address));
+  check.exact = exact;
+  check.mask = MaskOf(e, request,
+                      llvm::FixedVectorType::get(e.ir().getInt64Ty(), 32));
+  check.proven = proven;
+  return e.hooks().CheckAddress(e, check);
+}
+
+// Host addresses of the lanes; sets what is left to be tested.
+llvm::Value* LaneAddresses(Emitter& e, const AccessRequest& request,
+                           AddressTest test, Access& access) {
+  Ir& ir = e.ir();
+  if (test == AddressTest::kBase || test == AddressTest::kProven) {
+    access.base =
+        CheckUniformBase(e, request, test == AddressTest::kProven);
+  }
+  llvm::Value* address = LaneSums(e, request, access.base);
+  llvm::Value* base = e.hooks().SpaceBase(e, request.space);
+  llvm::Type* type = address->getType();
+  access.mask = MaskOf(e, request, type);
+  if (!base) {
+    access.untested = test == AddressTest::kFull;
+    return ir.CreateZExt(address, IntLike(type, 64));
+  }
+  if (test == AddressTest::kFull) {
+    address = CheckLaneAddresses(e, CheckOf(request), address, access.mask);
+  }
+  llvm::Value* start = ir.CreatePtrToInt(base, ir.getInt64Ty());
+  return ir.CreateAdd(ir.CreateZExt(address, IntLike(type, 64)),
+                      ir.CreateVectorSplat(32, start));
+}
+
 // The lanes' host addresses as a progression.
-std::optional<LaneForm> AddressForm(Emitter& e,
-                                    const AccessRequest& request) {
+std::optional<LaneForm> AddressForm(Emitter& e, const AccessRequest& request,
+                                    llvm::Value* checked_base) {
   Ir& ir = e.ir();
   LaneForms* forms = e.lane_forms();
   if (!forms) return std::nullopt;
   llvm::Value* base = e.hooks().SpaceBase(e, request.space);
   std::optional<LaneForm> form = forms->Find(e, request.address);
   if (!form) return std::nullopt;
+  if (checked_base) form = LaneForm{checked_base, checked_base, 0, nullptr};
   llvm::Type* type = form->low->getType();
   if (request.index) {
     std::optional<LaneForm> index = forms->Find(e, request.index);
@@ -269,6 +335,13 @@ void TrapIfMisaligned(Emitter& e, llvm::Value* any,
   e.hooks().EndWithTrap(e, Trap::kMisaligned, lane());
 }
 
+llvm::Value* CheckLaneAddresses(Emitter& e, AddressCheck check,
+                                llvm::Value* addresses, llvm::Value* mask) {
+  check.address = addresses;
+  check.mask = mask;
+  return e.hooks().CheckAddress(e, check);
+}
+
 uint64_t KnownMultiple(Emitter& emitter, mlir::Value value) {
   return MultipleFinder(emitter.hooks()).Find(value, kMaxDepth);
 }
@@ -281,17 +354,14 @@ llvm::Type* MemoryType(llvm::Type* type, bool packed) {
 
 Access EmitAccess(Emitter& e, const AccessRequest& request) {
   Access access;
+  access.space = request.space;
+  AddressTest test = AddressTestOf(e, request);
   if (IsVector(request.address) || IsVector(request.index)) {
-    access.lanes = LaneAddresses(e, request);
-    access.form = AddressForm(e, request);
-    auto* type = llvm::cast<llvm::FixedVectorType>(access.lanes->getType());
-    access.mask =
-        request.mask
-            ? e.Get(request.mask)
-            : llvm::ConstantInt::getTrue(IntLike(type, 1));
+    access.lanes = LaneAddresses(e, request, test, access);
+    access.form = AddressForm(e, request, access.base);
   } else {
     if (request.space != Space::param) CheckAlignment(e, request);
-    access.pointer = ScalarPointer(e, request);
+    access.pointer = ScalarPointer(e, request, test);
   }
   uint64_t align = request.bytes;
   if (request.space == Space::param) {

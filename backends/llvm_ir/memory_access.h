@@ -6,7 +6,8 @@
 //            offsets is reached from the target's base pointer
 //   vector   one address a lane (after simt-to-simd), as integers
 //
-// The check is made on the summands that are not known to be multiples of the
+// Whether an address needs the target's test is decided in address_check.h. The
+// check for alignment is made on the summands that are not known to be multiples of the
 // access size, so that it mostly falls on a loop-invariant base; it branches
 // to a cold block that ends the launch.
 #ifndef HETGPU_BACKENDS_LLVM_IR_MEMORY_ACCESS_H_
@@ -15,6 +16,7 @@
 #include "backends/llvm_ir/emitter.h"
 #include "backends/llvm_ir/ir_util.h"
 #include "backends/llvm_ir/lane_forms.h"
+#include "backends/llvm_ir/target_hooks.h"
 #include "hetir/dialect/HetIR.h"
 
 namespace hetgpu::llvm_ir {
@@ -38,12 +40,21 @@ struct Access {
   llvm::Value* mask = nullptr;
   // The lanes' host addresses, when they form a progression.
   std::optional<LaneForm> form;
+  // Vector access: the addresses are still to be tested (target_hooks.h,
+  // CheckAddress), by whoever accesses them; or the base that was.
+  bool untested = false;
+  llvm::Value* base = nullptr;
+  hetir::Space space = hetir::Space::generic;
   llvm::Align align;
 };
 
 // Emits the address computation; for a scalar access also the alignment
 // check. The check of lanes is made where they are accessed.
 Access EmitAccess(Emitter& emitter, const AccessRequest& request);
+
+// The target's test of every lane in `mask`; returns what to access.
+llvm::Value* CheckLaneAddresses(Emitter& emitter, AddressCheck check,
+                                llvm::Value* addresses, llvm::Value* mask);
 
 // Ends the launch when an address that may be misaligned is. `any` is an i1,
 // `lane` gives the lane to blame and is called in the cold block.

@@ -41,20 +41,61 @@ void CheckLanes(Emitter& e, const Access& access, uint64_t bytes) {
                    [&] { return LowestLane(ir, wrong); });
 }
 
+AddressCheck CheckOf(const Access& access, uint64_t bytes) {
+  AddressCheck check = {};
+  check.space = access.space;
+  check.bytes = bytes;
+  return check;
+}
+
+// The target's test of the lanes, for an access of `bytes`.
+Access TestLanes(Emitter& e, Access access, uint64_t bytes) {
+  if (!access.untested) return access;
+  access.lanes = CheckLaneAddresses(e, CheckOf(access, bytes), access.lanes,
+                                    access.mask);
+  access.untested = false;
+  return access;
+}
+
 // The half-warps of a progression.
 struct Half {
   llvm::Value* address;  // of its first lane
   llvm::Value* mask;
 };
-std::array<Half, 2> HalvesOf(Emitter& e, const Access& access) {
+llvm::Value* HalfOf(Ir& ir, llvm::Value* value, int half) {
+  llvm::SmallVector<int> lanes;
+  for (int lane = 0; lane < 16; ++lane) lanes.push_back(16 * half + lane);
+  return ir.CreateShuffleVector(value, lanes);
+}
+
+// The test of one half: its lanes stand together, so that the first one's
+// address stands for all. `first` need not be that of a lane that takes part.
+llvm::Value* TestHalf(Emitter& e, const Access& access, uint64_t bytes,
+                      llvm::Value* first, int half) {
   Ir& ir = e.ir();
-  llvm::SmallVector<int> low, high;
-  for (int lane = 0; lane < 16; ++lane) {
-    low.push_back(lane);
-    high.push_back(16 + lane);
+  AddressCheck check = CheckOf(access, bytes);
+  auto exact = [&] { return access.lanes; };
+  llvm::SmallVector<llvm::Constant*> members;
+  for (int lane = 0; lane < 32; ++lane) {
+    members.push_back(ir.getInt1(lane / 16 == half));
   }
-  return {Half{access.form->low, ir.CreateShuffleVector(access.mask, low)},
-          Half{access.form->high, ir.CreateShuffleVector(access.mask, high)}};
+  check.address = first;
+  check.exact = exact;
+  check.mask = ir.CreateAnd(access.mask, llvm::ConstantVector::get(members));
+  return e.hooks().CheckAddress(e, check);
+}
+
+std::array<Half, 2> HalvesOf(Emitter& e, const Access& access,
+                             uint64_t bytes) {
+  Ir& ir = e.ir();
+  std::array<Half, 2> halves = {
+      Half{access.form->low, HalfOf(ir, access.mask, 0)},
+      Half{access.form->high, HalfOf(ir, access.mask, 1)}};
+  if (!access.untested) return halves;
+  for (int i : {0, 1}) {
+    halves[i].address = TestHalf(e, access, bytes, halves[i].address, i);
+  }
+  return halves;
 }
 
 llvm::Value* Concatenate(Ir& ir, llvm::Value* low, llvm::Value* high) {
@@ -62,12 +103,6 @@ llvm::Value* Concatenate(Ir& ir, llvm::Value* low, llvm::Value* high) {
   for (int lane = 0; lane < 32; ++lane) all.push_back(lane);
   return ir.CreateShuffleVector(low, high, all);
 }
-llvm::Value* HalfOf(Ir& ir, llvm::Value* value, int half) {
-  llvm::SmallVector<int> lanes;
-  for (int lane = 0; lane < 16; ++lane) lanes.push_back(16 * half + lane);
-  return ir.CreateShuffleVector(value, lanes);
-}
-
 // The same as CheckLanes for a progression whose stride is a multiple of
 // `bytes`: the lanes of a half are as misaligned as its first.
 void CheckHalves(Emitter& e, const Access& access, uint64_t bytes) {
@@ -181,6 +216,11 @@ llvm::Value* LoadOneByOne(Emitter& e, const Access& access,
                           SameShape(element, addresses->getType()));
 }
 
+Access CheckAndTestLanes(Emitter& e, const Access& access, uint64_t bytes) {
+  CheckLanes(e, access, bytes);
+  return TestLanes(e, access, bytes);
+}
+
 bool IsContiguous(const Access& access, uint64_t bytes) {
   return access.form && access.form->stride == static_cast<int64_t>(bytes);
 }
@@ -209,7 +249,7 @@ llvm::Value* LoadProgression(Emitter& e, const Access& access,
   llvm::Type* vector = llvm::FixedVectorType::get(element, 16);
   llvm::Value* zero = llvm::Constant::getNullValue(vector);
   llvm::SmallVector<llvm::Value*, 2> parts;
-  for (const Half& half : HalvesOf(e, access)) {
+  for (const Half& half : HalvesOf(e, access, BytesOf(element))) {
     parts.push_back(IsUniform(access)
                         ? LoadUniformHalf(e, half, element, align)
                         : ir.CreateMaskedLoad(vector,
@@ -222,7 +262,8 @@ llvm::Value* LoadProgression(Emitter& e, const Access& access,
 void StoreProgression(Emitter& e, const Access& access, llvm::Value* value,
                       llvm::Align align) {
   Ir& ir = e.ir();
-  std::array<Half, 2> halves = HalvesOf(e, access);
+  std::array<Half, 2> halves =
+      HalvesOf(e, access, BytesOf(value->getType()->getScalarType()));
   for (int i : {0, 1}) {
     ir.CreateMaskedStore(HalfOf(ir, value, i),
                          Pointer(ir, halves[i].address), align,
@@ -243,17 +284,19 @@ llvm::SmallVector<llvm::Value*> LoadLanes(Emitter& e, const Access& access,
   llvm::Align align(bytes);
   bool fast = ordering == Ordering::weak && count == 1 &&
               (IsContiguous(access, bytes) || IsUniform(access));
-  if (!fast) CheckLanes(e, access, bytes * count);
+  Access tested = access;
+  if (!fast) tested = CheckAndTestLanes(e, access, bytes * count);
   for (uint64_t i = 0; i < count; ++i) {
-    llvm::Value* addresses = LaneOffset(ir, access.lanes, i * bytes);
-    auto gather = [&]() -> llvm::Value* {
+    auto gather = [&](const Access& from) -> llvm::Value* {
+      llvm::Value* addresses = LaneOffset(ir, from.lanes, i * bytes);
       return ir.CreateMaskedGather(vector, Pointer(ir, addresses), align,
                                    access.mask, zero);
     };
     if (ordering != Ordering::weak) {
+      llvm::Value* addresses = LaneOffset(ir, tested.lanes, i * bytes);
       values.push_back(LoadOneByOne(e, access, addresses, element, ordering));
     } else if (!fast) {
-      values.push_back(gather());
+      values.push_back(gather(tested));
     } else {
       values.push_back(Choose(
           e, access.form->valid,
@@ -262,8 +305,7 @@ llvm::SmallVector<llvm::Value*> LoadLanes(Emitter& e, const Access& access,
             return LoadProgression(e, access, element, align);
           },
           [&]() -> llvm::Value* {
-            CheckLanes(e, access, bytes);
-            return gather();
+            return gather(CheckAndTestLanes(e, access, bytes));
           }));
     }
   }
@@ -294,19 +336,22 @@ void StoreLanes(Emitter& e, const Access& access,
   llvm::Align align(bytes);
   bool fast = ordering == Ordering::weak && values.size() == 1 &&
               IsContiguous(access, bytes);
-  if (!fast) CheckLanes(e, access, bytes * values.size());
+  Access tested = access;
+  if (!fast) tested = CheckAndTestLanes(e, access, bytes * values.size());
   for (auto [i, value] : llvm::enumerate(values)) {
     llvm::Value* stored = value;
-    llvm::Value* addresses = LaneOffset(ir, access.lanes, i * bytes);
-    auto scatter = [&]() -> llvm::Value* {
+    uint64_t offset = i * bytes;
+    auto scatter = [&](const Access& to) -> llvm::Value* {
+      llvm::Value* addresses = LaneOffset(ir, to.lanes, offset);
       ir.CreateMaskedScatter(stored, Pointer(ir, addresses), align,
                              access.mask);
       return nullptr;
     };
     if (ordering != Ordering::weak) {
-      StoreOneByOne(e, access, addresses, stored, ordering);
+      StoreOneByOne(e, access, LaneOffset(ir, tested.lanes, offset), stored,
+                    ordering);
     } else if (!fast) {
-      scatter();
+      scatter(tested);
     } else {
       Choose(e, access.form->valid,
              [&]() -> llvm::Value* {
@@ -315,8 +360,7 @@ void StoreLanes(Emitter& e, const Access& access,
                return nullptr;
              },
              [&]() -> llvm::Value* {
-               CheckLanes(e, access, bytes);
-               return scatter();
+               return scatter(CheckAndTestLanes(e, access, bytes));
              });
     }
   }

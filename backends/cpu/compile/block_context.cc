@@ -25,8 +25,8 @@ struct TypeOf<double> {
     return llvm::Type::getDoubleTy(c);
   }
 };
-template <>
-struct TypeOf<BlockContext*> {
+template <typename T>
+struct TypeOf<T*> {
   static llvm::Type* Get(llvm::LLVMContext& c) {
     return llvm::PointerType::getUnqual(c);
   }

@@ -47,7 +47,13 @@ absl::StatusOr<llvm_ir::EmittedModule> EmitKernel(
     llvm::TargetMachine& machine, llvm::LLVMContext& context) {
   auto kernel =
       mlir::SymbolTable(module).lookup<hetir::KernelOp>(options.kernel);
-  CpuHooks hooks({plan.lanes, kernel.getParamBytes(), HasAvx512(machine)});
+  std::optional<ArenaWindow> window = WindowOf(options.target);
+  if (!window) {
+    return absl::InvalidArgumentError("cpu: target " + options.target +
+                                      " names no window for its arena");
+  }
+  CpuHooks hooks(
+      {plan.lanes, kernel.getParamBytes(), HasAvx512(machine), *window});
   llvm_ir::EmitOptions emit_options;
   emit_options.strict = options.strict;
   absl::StatusOr<llvm_ir::EmittedModule> emitted =

@@ -6,6 +6,7 @@
 #ifndef HETGPU_BACKENDS_CPU_COMPILE_CPU_HOOKS_H_
 #define HETGPU_BACKENDS_CPU_COMPILE_CPU_HOOKS_H_
 
+#include "backends/cpu/arena_window.h"
 #include "backends/cpu/compile/block_context.h"
 #include "backends/llvm_ir/target_hooks.h"
 
@@ -22,6 +23,7 @@ struct CpuForm {
   unsigned lanes = 1;        // 1 or 32
   uint64_t param_bytes = 0;  // of the kernel's parameter block
   bool avx512 = false;
+  ArenaWindow window;
 };
 
 class CpuHooks : public llvm_ir::TargetHooks {
@@ -29,7 +31,8 @@ class CpuHooks : public llvm_ir::TargetHooks {
   explicit CpuHooks(const CpuForm& form)
       : lanes_(form.lanes),
         param_bytes_(form.param_bytes),
-        avx512_(form.avx512) {}
+        avx512_(form.avx512),
+        window_(form.window) {}
 
   bool avx512() const { return avx512_; }
 
@@ -39,6 +42,9 @@ class CpuHooks : public llvm_ir::TargetHooks {
   llvm::Value* SpaceBase(llvm_ir::Emitter& e, hetir::Space space) override;
   unsigned AddressSpaceOf(hetir::Space) override { return 0; }
   uint64_t BaseAlignment(hetir::Space space) override;
+  llvm::Value* CheckAddress(llvm_ir::Emitter& e,
+                            const llvm_ir::AddressCheck& check) override;
+  std::optional<uint64_t> CheckReach(hetir::Space space) override;
   llvm::Value* DataAddress(llvm_ir::Emitter& e,
                            hetir::DataAddressOp op) override;
   llvm::Value* SharedAddress(llvm_ir::Emitter& e,
@@ -69,10 +75,19 @@ class CpuHooks : public llvm_ir::TargetHooks {
 
  private:
   llvm::Value* ThreadRegister(llvm_ir::Emitter& e, hetir::SpecialRegister reg);
+  llvm::Value* IsOutside(llvm_ir::Emitter& e,
+                         const llvm_ir::AddressCheck& check);
+  llvm::AllocaInst* AddressSlot(llvm_ir::Emitter& e);
+  // In the cold block: the helper's answer.
+  llvm::CallInst* CallCheck(llvm_ir::Emitter& e,
+                            const llvm_ir::AddressCheck& check);
 
   unsigned lanes_;
   uint64_t param_bytes_;
   bool avx512_;
+  ArenaWindow window_;
+  // Where a function keeps the addresses of a test that failed.
+  llvm::DenseMap<llvm::Function*, llvm::AllocaInst*> address_slots_;
 };
 
 // Sync ops of a thread: calls of helpers that switch fibers (thread_sync.cc).

@@ -18,9 +18,10 @@ TestBuffer::TestBuffer(Device& device, size_t bytes) : device_(device) {
 
 TestBuffer::~TestBuffer() { (void)device_.Free(address_); }
 
-TestCompiler::TestCompiler() {
+TestCompiler::TestCompiler(uint64_t host_base) {
   absl::StatusOr<Options> options = ReadOptions();
   if (!options.ok()) std::abort();
+  if (host_base != 0) options->host_base = host_base;
   auto device = CpuDevice::Open(*options);
   if (!device.ok()) std::abort();
   device_ = *std::move(device);
@@ -44,6 +45,7 @@ absl::StatusOr<std::string> TestCompiler::Compile(const std::string& text,
       mlir::parseSourceString<mlir::ModuleOp>(text, &context, "test.mlir");
   if (!module) return absl::InvalidArgumentError(messages + text);
   options.kernel = "k";
+  options.target = device_->info().target;
   return CompileTo(stage, *module, options);
 }
 

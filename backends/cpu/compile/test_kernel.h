@@ -26,7 +26,7 @@ class TestBuffer {
   uint64_t address() const { return address_; }
   template <typename T>
   T* as() {
-    return reinterpret_cast<T*>(address_);
+    return static_cast<T*>(device_.HostPointer(address_));
   }
 
  private:
@@ -44,7 +44,8 @@ struct TestLaunch {
 
 class TestCompiler {
  public:
-  TestCompiler();
+  // Device memory at `host_base` of the process; 0: where it always is.
+  explicit TestCompiler(uint64_t host_base = 0);
 
   Device& device() { return *device_; }
   const std::string& printed() const { return printed_; }

@@ -1,0 +1,181 @@
+// The test that an access stays in memory of kernels (CpuHooks::CheckAddress).
+// Kernels share the address space of the process: what hardware would refuse is
+// refused here.
+//
+//   (address >> shift) == arena        all that a good access of global memory
+//         | no                         costs; with a delta, one addition
+//         v
+//   helper: shared memory, stack and parameters by generic addresses; else the
+//   launch ends
+#include "backends/cpu/compile/cpu_hooks.h"
+#include "backends/llvm_ir/ir_util.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace hetgpu::cpu {
+namespace {
+
+using hetir::Space;
+using llvm_ir::AddressCheck;
+using llvm_ir::Emitter;
+using llvm_ir::Int;
+using llvm_ir::IntLike;
+using llvm_ir::Ir;
+
+// Reach of the guards around shared memory (guarded_memory.h).
+constexpr uint64_t kSharedReach = (uint64_t{1} << 32) - (uint64_t{1} << 20);
+
+TestedSpace TestedSpaceOf(Space space) {
+  switch (space) {
+    case Space::generic: return TestedSpace::kGeneric;
+    case Space::local: return TestedSpace::kLocal;
+    case Space::shared: return TestedSpace::kShared;
+    case Space::param: return TestedSpace::kParam;
+    default: return TestedSpace::kGlobal;
+  }
+}
+
+// Whether arena addresses of the space are what is accessed.
+bool InArena(Space space) {
+  return TestedSpaceOf(space) == TestedSpace::kGlobal ||
+         space == Space::generic;
+}
+
+llvm::Value* Like(Emitter& e, llvm::Value* value, llvm::Value* shape) {
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(shape->getType());
+  if (!vector) return value;
+  return e.ir().CreateVectorSplat(vector->getNumElements(), value);
+}
+
+llvm::Value* StackField(Emitter& e, size_t offset) {
+  Ir& ir = e.ir();
+  // The scheduler sets it before a fiber runs: constant for the unit.
+  llvm::Value* field =
+      LoadField(ir, CpuHooks::Block(e), offset, ir.getPtrTy());
+  return ir.CreatePtrToInt(field, ir.getInt64Ty());
+}
+
+}  // namespace
+
+std::optional<uint64_t> CpuHooks::CheckReach(Space space) {
+  if (InArena(space)) return window_.reach;
+  return space == Space::shared ? kSharedReach : 0;
+}
+
+llvm::Value* CpuHooks::IsOutside(Emitter& e, const AddressCheck& check) {
+  Ir& ir = e.ir();
+  llvm::Value* address = check.address;
+  llvm::Type* type = address->getType();
+  switch (TestedSpaceOf(check.space)) {
+    case TestedSpace::kShared:
+      return ir.CreateICmpNE(ir.CreateLShr(address, Int(type, 32)),
+                             Int(type, 0));
+    case TestedSpace::kParam:
+      if (param_bytes_ < check.bytes) return Int(IntLike(type, 1), 1);
+      return ir.CreateICmpUGT(address, Int(type, param_bytes_ - check.bytes));
+    case TestedSpace::kLocal: {
+      llvm::Value* low = StackField(e, offsetof(BlockContext, stack_low));
+      llvm::Value* high = StackField(e, offsetof(BlockContext, stack_high));
+      llvm::Value* bytes = ir.CreateSub(high, low);
+      return ir.CreateICmpUGE(
+          ir.CreateSub(address, Like(e, low, address)),
+          Like(e, bytes, address));
+    }
+    default:
+      if (!window_.IsAligned()) {
+        return ir.CreateICmpUGE(
+            ir.CreateSub(address, Int(type, window_.base)),
+            Int(type, window_.bytes));
+      }
+      return ir.CreateICmpNE(
+          ir.CreateLShr(address, Int(type, llvm::Log2_64(window_.bytes))),
+          Int(type, window_.base >> llvm::Log2_64(window_.bytes)));
+  }
+}
+
+llvm::AllocaInst* CpuHooks::AddressSlot(Emitter& e) {
+  llvm::AllocaInst*& slot = address_slots_[e.function()];
+  if (!slot) {
+    Ir& ir = e.ir();
+    llvm::IRBuilderBase::InsertPointGuard guard(ir);
+    llvm::BasicBlock& entry = e.function()->getEntryBlock();
+    ir.SetInsertPoint(&entry, entry.begin());
+    slot = ir.CreateAlloca(
+        llvm::FixedVectorType::get(ir.getInt64Ty(), kWarpSize));
+  }
+  return slot;
+}
+
+llvm::CallInst* CpuHooks::CallCheck(Emitter& e, const AddressCheck& check) {
+  Ir& ir = e.ir();
+  llvm::Value* block = Block(e);
+  llvm::Value* exact = check.exact ? check.exact() : check.address;
+  llvm::Value* word = ir.getInt32(
+      AccessWord(TestedSpaceOf(check.space), check.bytes));
+  llvm::Value* line = ir.getInt32(e.line());
+  llvm::CallInst* call;
+  if (exact->getType()->isVectorTy()) {
+    llvm::AllocaInst* slot = AddressSlot(e);
+    ir.CreateStore(exact, slot);
+    llvm::Value* lanes = ir.CreateBitCast(check.mask, ir.getInt32Ty());
+    call = CallHelper(ir, block, Helper::check_lanes,
+                      {block, slot, word, lanes, line});
+  } else {
+    exact = ir.CreateZExt(exact, ir.getInt64Ty());
+    call = CallHelper(ir, block, Helper::check_address,
+                      {block, exact, word, check.lane(), line});
+  }
+  // Touches nothing that kernels see, and is each thread's own affair.
+  call->removeFnAttr(llvm::Attribute::Convergent);
+  call->addFnAttr(llvm::Attribute::Cold);
+  call->setMemoryEffects(
+      llvm::MemoryEffects::inaccessibleOrArgMemOnly());
+  return call;
+}
+
+llvm::Value* CpuHooks::CheckAddress(Emitter& e, const AddressCheck& check) {
+  Ir& ir = e.ir();
+  llvm::Type* type = check.address->getType();
+  uint64_t delta = InArena(check.space) ? window_.delta : 0;
+  llvm::Value* moved =
+      delta == 0 ? check.address
+                 : ir.CreateAdd(check.address, Int(type, delta));
+  if (check.proven) return moved;
+  llvm::Value* outside = IsOutside(e, check);
+  llvm::Value* any = outside;
+  if (type->isVectorTy()) {
+    any = ir.CreateICmpNE(
+        ir.CreateBitCast(ir.CreateAnd(outside, check.mask),
+                         ir.getInt32Ty()),
+        ir.getInt32(0));
+  }
+  if (auto* never = llvm::dyn_cast<llvm::Constant>(any);
+      never && never->isNullValue()) {
+    return moved;
+  }
+  llvm::BasicBlock* hot = ir.GetInsertBlock();
+  llvm::BasicBlock* cold = e.BranchToColdBlock(any, "out_of_range");
+  llvm::BasicBlock* next = ir.GetInsertBlock();
+  llvm::CallInst* call;
+  {
+    llvm::IRBuilderBase::InsertPointGuard guard(ir);
+    ir.SetInsertPoint(cold);
+    call = CallCheck(e, check);
+    if (check.space != Space::generic) {
+      call->addFnAttr(llvm::Attribute::NoReturn);
+      ir.CreateUnreachable();
+      return moved;
+    }
+    ir.CreateBr(next);
+  }
+  if (delta == 0) return moved;
+  ir.SetInsertPoint(next);
+  if (type->isVectorTy()) return ir.CreateSelect(outside, check.address, moved);
+  llvm::PHINode* address = ir.CreatePHI(type, 2);
+  address->addIncoming(moved, hot);
+  ir.SetInsertPoint(cold->getTerminator());
+  address->addIncoming(ir.CreateAdd(check.address, call), cold);
+  ir.SetInsertPoint(next);
+  return address;
+}
+
+}  // namespace hetgpu::cpu

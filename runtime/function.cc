@@ -74,7 +74,7 @@ absl::StatusOr<std::unique_ptr<hetgpu::Kernel>> Function::Load(
   HETGPU_ASSIGN_OR_RETURN(
       const std::shared_ptr<const std::string> image,
       platform->jit().Get(state_->source(), *info_,
-                          context().backend().info()));
+                          opening.device().info()));
   const HostSpan span("load", info_->name);
   image_bytes_ = image->size();
   return opening.device().Load(*info_, *image);

@@ -77,6 +77,16 @@ def speed(row, ours, twin):
     return None
 
 
+def link_rate(report, row):
+    """The best rate of any copy of this row's device and direction."""
+    direction = "_".join(row["name"].split("_")[:2])
+    rates = [series["gb_per_s"]
+             for other in rows_of(report, row["device"], "copy")
+             if other["name"].startswith(direction)
+             for series in other["series"] if series["status"] == "ok"]
+    return max(rates, default=None)
+
+
 def geometric_mean(values):
     if not values:
         return None

@@ -17,13 +17,14 @@ NOTES = {
                 "columns are the speed of hetGPU relative to a twin: above 1 "
                 "hetGPU is faster.",
     "launch": "Per launch of a kernel that does nothing.",
-    "copy": "Between host memory and the device.",
+    "copy": "Between host memory and the device; the link is the best rate of "
+            "any row in that direction.",
     "jit": "A module of PTX, all its kernels, each sample in a process of its "
            "own. Cold: caches empty. Warm: from the disk cache.",
 }
 
 
-def cell(row, series):
+def cell(report, row, series):
     if series is None:
         return ""
     if series["status"] != "ok":
@@ -32,7 +33,9 @@ def cell(row, series):
     if row["group"] in ("ceiling", "workload"):
         parts.append(rate_text(row, series))
     if row["group"] == "copy":
+        link = results.link_rate(report, row)
         parts.append(f"{series['gb_per_s']:.1f} GB/s")
+        parts.append(f"{series['gb_per_s'] / link * 100:.0f} % of link")
     if row["group"] == "workload" and "share_of_ceiling" in series:
         parts.append(f"{series['share_of_ceiling'] * 100:.0f} % of "
                      f"{series['ceiling']}")
@@ -50,7 +53,7 @@ def rate_text(row, series):
     return f"{series['gop_per_s']:.0f} {unit}"
 
 
-def table(rows):
+def table(report, rows):
     names = results.columns(rows)
     ours = [name for name in names if results.is_ours(name)]
     twins = [name for name in names if not results.is_ours(name)]
@@ -60,7 +63,8 @@ def table(rows):
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for row in rows:
         cells = [row["name"]]
-        cells += [cell(row, results.series_by(row, name)) for name in names]
+        cells += [cell(report, row, results.series_by(row, name))
+                  for name in names]
         for o, t in pairs:
             speed = results.speed(row, o, t)
             cells.append(f"{speed:.3f}" if speed else "")
@@ -131,7 +135,7 @@ def markdown(report):
             if not rows:
                 continue
             text.append(f"\n### {TITLES[group]}\n\n{NOTES[group]}\n")
-            text.append(table(rows))
+            text.append(table(report, rows))
             if reasons(rows):
                 text.append(reasons(rows))
             if group == "workload":

@@ -112,6 +112,18 @@ class ReportTest(unittest.TestCase):
             with self.assertRaises(results.FormatError):
                 self.load(text)
 
+    def test_copies_are_shares_of_the_best_in_their_direction(self):
+        rows = [{"name": name, "group": "copy", "device": "cpu", "problem": "",
+                 "bytes": 1, "operations": 0, "unit": "none", "ratios": [],
+                 "series": [series("hetgpu", seconds)]}
+                for name, seconds in (("copy_in_1MiB", 0.5),
+                                      ("copy_in_pinned_1MiB", 0.125),
+                                      ("copy_out_1MiB", 0.25))]
+        text = tables.markdown({**REPORT, "rows": rows})
+        self.assertIn("| copy_in_1MiB | 500 ms, 2.0 GB/s, 25 % of link |", text)
+        self.assertIn("| copy_out_1MiB | 250 ms, 4.0 GB/s, 100 % of link |",
+                      text)
+
     def test_times_have_units(self):
         self.assertEqual(results.time_text(5e-9), "5 ns")
         self.assertEqual(results.time_text(1.5e-6), "1.5 µs")

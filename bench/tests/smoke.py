@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs everything at the smallest sizes: all results right, report complete.
 
-    smoke.py HETGPU_BENCH
+    smoke.py HETGPU_BENCH DEVICE
 """
 
 import json
@@ -37,11 +37,11 @@ def check_rows(report):
 
 
 def main():
-    runner = sys.argv[1]
+    runner, device = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         result = folder / "result.json"
-        subprocess.run([runner, "--device", "cpu", "--size", "tiny",
+        subprocess.run([runner, "--device", device, "--size", "tiny",
                         "--repetitions", "2", "--json", result], check=True)
         report = json.loads(result.read_text())
         check_rows(report)
@@ -55,7 +55,7 @@ def main():
         for row in report["rows"]:
             check(row["name"] in text, f"{row['name']} is not in the table")
             check(row["name"] in page, f"{row['name']} is not in the page")
-        check((folder / "plots" / "cpu_launches.svg").exists(), "no plots")
+        check((folder / "plots" / f"{device}_launches.svg").exists(), "no plots")
         check(json.loads((folder / "report.json").read_text()) == report,
               "the report changed the figures")
         unknown = subprocess.run([runner, "--device", "toaster"],

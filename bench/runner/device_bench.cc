@@ -137,7 +137,7 @@ Row DeviceBench::MeasureWorkload(const CatalogEntry& entry,
   row.unit = workload.unit;
   Contest contest(RunTask, options_.contest);
   Hold(row, contest, rounds);
-  report_.ceilings.Take(row);
+  if (options_.use_twins) report_.ceilings.Take(row);
   return row;
 }
 

@@ -81,7 +81,8 @@ int ParseOptions(int argc, char** argv, Options& options) {
   app.add_option("--variant", variants,
                  "A further hetGPU column with an environment of its own: "
                  "NAME:VARIABLE=VALUE[,VARIABLE=VALUE]; may be repeated");
-  app.add_flag("--no-twins", options.no_twins, "Measure hetGPU alone");
+  app.add_flag("--no-twins", options.no_twins,
+               "Measure hetGPU alone, without ceilings");
   app.add_flag("--list", options.list, "List the rows and stop");
   app.add_flag("--quiet", options.quiet, "Print no table");
   std::string data = HETGPU_SOURCE_DIR;

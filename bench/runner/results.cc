@@ -173,13 +173,16 @@ std::string ToJson(const Report& report) {
 std::map<std::string, std::string> DescribeMachine() {
   utsname system = {};
   uname(&system);
+  // Without what a distribution or a host adds to the number.
+  std::string release = system.release;
+  release.resize(std::min(release.size(), release.find('-')));
   const double gib = double(sysconf(_SC_PHYS_PAGES)) *
                      double(sysconf(_SC_PAGE_SIZE)) / (1 << 30);
   return {{"cpu", Lookup("/proc/cpuinfo", "model name")},
           {"cores", std::to_string(std::thread::hardware_concurrency())},
           {"memory_gib", std::to_string(std::lround(gib))},
           {"system", Lookup("/etc/os-release", "PRETTY_NAME")},
-          {"kernel", std::string(system.sysname) + " " + system.release},
+          {"kernel", std::string(system.sysname) + " " + release},
           {"architecture", system.machine}};
 }
 

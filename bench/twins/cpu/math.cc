@@ -146,40 +146,4 @@ HETGPU_HOST_TWIN(softmax) {
   }
 }
 
-// Sixteen bodies side by side against each other body in turn.
-HETGPU_HOST_TWIN(nbody) {
-  const auto* const bodies = Get<const float*>(arguments, 0);
-  auto* const accel = Get<float*>(arguments, 1);
-  const int64_t n = Get<int>(arguments, 2);
-  const auto softening = Get<float>(arguments, 3);
-  constexpr int kGroup = 32;
-#pragma omp parallel for schedule(static)
-  for (int64_t base = 0; base < n; base += kGroup) {
-    float x[kGroup], y[kGroup], z[kGroup];
-    float ax[kGroup] = {}, ay[kGroup] = {}, az[kGroup] = {};
-    for (int l = 0; l < kGroup; ++l) {
-      const int64_t i = base + l < n ? base + l : n - 1;
-      x[l] = bodies[4 * i], y[l] = bodies[4 * i + 1], z[l] = bodies[4 * i + 2];
-    }
-    for (int64_t j = 0; j < n; ++j) {
-      const float ox = bodies[4 * j], oy = bodies[4 * j + 1];
-      const float oz = bodies[4 * j + 2], mass = bodies[4 * j + 3];
-#pragma omp simd
-      for (int l = 0; l < kGroup; ++l) {
-        const float dx = ox - x[l], dy = oy - y[l], dz = oz - z[l];
-        const float r2 = dx * dx + dy * dy + dz * dz + softening;
-        const float inv = 1 / sqrtf(r2);
-        const float s = mass * inv * inv * inv;
-        ax[l] += s * dx;
-        ay[l] += s * dy;
-        az[l] += s * dz;
-      }
-    }
-    for (int l = 0; l < kGroup && base + l < n; ++l) {
-      float* const to = accel + 4 * (base + l);
-      to[0] = ax[l], to[1] = ay[l], to[2] = az[l], to[3] = 0;
-    }
-  }
-}
-
 }  // namespace hetgpu::bench

@@ -8,12 +8,12 @@ namespace {
 
 absl::Status GetBackend(uint32_t index, hetgpuBackendInfo* info) {
   HETGPU_ASSIGN_OR_RETURN(Platform* const platform, Platform::Get());
-  const auto& backends = platform->backends();
-  if (index >= backends.size()) {
+  HETGPU_ASSIGN_OR_RETURN(const auto* const backends, platform->Backends());
+  if (index >= backends->size()) {
     return Error(HETGPU_ERROR_NOT_FOUND, "backend ", index,
-                 " does not exist, there are ", backends.size());
+                 " does not exist, there are ", backends->size());
   }
-  const Backend& backend = backends[index];
+  const Backend& backend = (*backends)[index];
   hetgpuBackendInfo value = {};
   value.name = backend.name.c_str();
   value.device_count = backend.devices.size();
@@ -25,12 +25,8 @@ absl::Status GetBackend(uint32_t index, hetgpuBackendInfo* info) {
 absl::Status GetDevice(uint32_t ordinal, hetgpuDevice* device) {
   HETGPU_RETURN_IF_ERROR(CheckOutput(device, "device"));
   HETGPU_ASSIGN_OR_RETURN(Platform* const platform, Platform::Get());
-  const auto& devices = platform->devices();
-  if (ordinal >= devices.size()) {
-    return Error(HETGPU_ERROR_NO_DEVICE, "device ", ordinal,
-                 " does not exist, there are ", devices.size());
-  }
-  *device = devices[ordinal]->handle();
+  HETGPU_ASSIGN_OR_RETURN(const auto found, platform->DeviceAt(ordinal));
+  *device = found->handle();
   return absl::OkStatus();
 }
 
@@ -86,7 +82,7 @@ hetgpuResult hetgpuBackendCount(uint32_t* count) {
   return Api([&]() -> absl::Status {
     HETGPU_RETURN_IF_ERROR(CheckOutput(count, "backend count"));
     HETGPU_ASSIGN_OR_RETURN(Platform* const platform, Platform::Get());
-    *count = platform->backends().size();
+    *count = platform->backend_count();
     return absl::OkStatus();
   });
 }
@@ -99,7 +95,7 @@ hetgpuResult hetgpuDeviceCount(uint32_t* count) {
   return Api([&]() -> absl::Status {
     HETGPU_RETURN_IF_ERROR(CheckOutput(count, "device count"));
     HETGPU_ASSIGN_OR_RETURN(Platform* const platform, Platform::Get());
-    *count = platform->devices().size();
+    HETGPU_ASSIGN_OR_RETURN(*count, platform->DeviceCount());
     return absl::OkStatus();
   });
 }

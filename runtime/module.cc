@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_join.h"
 #include "runtime/error.h"
 #include "runtime/function.h"
 #include "runtime/platform.h"
@@ -17,13 +16,21 @@ namespace {
 // What every device aligns allocations to.
 constexpr uint64_t kAllocationAlign = 256;
 
+// As many names as a line can hold.
 template <typename Items>
 std::string Names(const Items& items) {
+  constexpr size_t kMaxBytes = 400;
   if (items.empty()) return "there are none";
-  return "expected one of: " +
-         absl::StrJoin(items, ", ", [](std::string* out, const auto& item) {
-           out->append(item.name);
-         });
+  std::string names;
+  size_t shown = 0;
+  for (const auto& item : items) {
+    if (shown > 0 && names.size() + item.name.size() > kMaxBytes) break;
+    if (shown++ > 0) names += ", ";
+    names.append(item.name, 0, kMaxBytes);
+  }
+  const size_t rest = items.size() - shown;
+  return Cat("expected one of: ", names,
+             rest == 0 ? std::string() : Cat(" and ", rest, " more"));
 }
 
 }  // namespace

@@ -65,38 +65,77 @@ absl::StatusOr<Platform*> Platform::Get() {
 absl::StatusOr<std::unique_ptr<Platform>> Platform::Create(
     Environment environment, std::vector<std::unique_ptr<Driver>> drivers) {
   std::unique_ptr<Platform> platform(new Platform(std::move(environment)));
-  for (auto& driver : drivers) platform->Add(std::move(driver));
+  for (auto& driver : drivers) {
+    Backend backend;
+    backend.name = std::string(driver->name());
+    backend.driver = std::move(driver);
+    platform->backends_.push_back(std::move(backend));
+  }
   return platform;
 }
 
-void Platform::Add(std::unique_ptr<Driver> driver) {
-  Backend backend;
-  backend.name = std::string(driver->name());
-  if (auto infos = driver->Enumerate(); infos.ok()) {
-    for (uint32_t i = 0; i < infos->size(); ++i) {
-      auto device = std::make_shared<Device>(
-          driver.get(), std::move((*infos)[i]), devices_.size(), i);
-      device->set_handle(HandleTable<Device>::Get().Insert(device));
-      backend.devices.push_back(device);
-      devices_.push_back(std::move(device));
-    }
-    if (backend.devices.empty()) backend.reason = "no device found";
-  } else {
-    backend.reason = std::string(infos.status().message());
+absl::Status Platform::AskNext() {
+  Backend& backend = backends_[asked_];
+  auto infos = backend.driver->Enumerate();
+  if (absl::IsInvalidArgument(infos.status())) {
+    return Error(HETGPU_ERROR_INVALID_ENVIRONMENT, infos.status().message());
   }
-  backend.driver = std::move(driver);
-  backends_.push_back(std::move(backend));
+  ++asked_;
+  if (!infos.ok()) {
+    backend.reason = std::string(infos.status().message());
+    return absl::OkStatus();
+  }
+  for (uint32_t i = 0; i < infos->size(); ++i) {
+    auto device = std::make_shared<Device>(backend.driver.get(),
+                                           std::move((*infos)[i]),
+                                           devices_.size(), i);
+    device->set_handle(HandleTable<Device>::Get().Insert(device));
+    backend.devices.push_back(device);
+    devices_.push_back(std::move(device));
+  }
+  if (backend.devices.empty()) backend.reason = "no device found";
+  return absl::OkStatus();
+}
+
+absl::Status Platform::AskAll() {
+  while (asked_ < backends_.size()) HETGPU_RETURN_IF_ERROR(AskNext());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<const std::vector<Backend>*> Platform::Backends() {
+  std::lock_guard lock(mutex_);
+  HETGPU_RETURN_IF_ERROR(AskAll());
+  return &backends_;
+}
+
+absl::StatusOr<uint32_t> Platform::DeviceCount() {
+  std::lock_guard lock(mutex_);
+  HETGPU_RETURN_IF_ERROR(AskAll());
+  return static_cast<uint32_t>(devices_.size());
+}
+
+absl::StatusOr<std::shared_ptr<Device>> Platform::DeviceAt(uint32_t ordinal) {
+  std::lock_guard lock(mutex_);
+  while (ordinal >= devices_.size() && asked_ < backends_.size()) {
+    HETGPU_RETURN_IF_ERROR(AskNext());
+  }
+  if (ordinal < devices_.size()) return devices_[ordinal];
+  return Error(HETGPU_ERROR_NO_DEVICE, "device ", ordinal,
+               " does not exist, there are ", devices_.size());
 }
 
 absl::StatusOr<std::shared_ptr<Device>> Platform::FindDevice(
-    std::string_view name) const {
+    std::string_view name) {
   std::string_view backend_name;
   uint32_t ordinal = 0;
   HETGPU_RETURN_IF_ERROR(SplitName(name, backend_name, ordinal));
+  std::lock_guard lock(mutex_);
   std::vector<std::string> known;
-  for (const Backend& backend : backends_) {
+  for (size_t i = 0; i < backends_.size(); ++i) {
+    const Backend& backend = backends_[i];
     known.push_back(backend.name);
     if (backend.name != backend_name) continue;
+    while (asked_ <= i) HETGPU_RETURN_IF_ERROR(AskNext());
     if (ordinal < backend.devices.size()) return backend.devices[ordinal];
     if (!backend.devices.empty()) {
       return Error(HETGPU_ERROR_NO_DEVICE, "device \"", name, "\": backend ",

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,11 +20,17 @@ namespace hetgpu::runtime {
 struct Backend {
   std::unique_ptr<Driver> driver;
   std::string name;
+  // Of a backend that has been asked:
   std::vector<std::shared_ptr<Device>> devices;
   std::string reason;  // why there are none
 };
 
-// Immutable once made, except for the JIT, which locks for itself.
+// Backends are asked for their devices in order, and only as far as a caller
+// must know: starting a vendor's driver may take longer than a whole run on
+// another device. Ordinals count through all backends in order, so they do not
+// depend on who was asked.
+//
+// Threads: any.
 class Platform {
  public:
   // The process's platform, made at the first call and kept for life. A failure
@@ -39,22 +46,28 @@ class Platform {
       std::function<std::vector<std::unique_ptr<Driver>>()> create);
 
   const Environment& environment() const { return environment_; }
-  const std::vector<Backend>& backends() const { return backends_; }
-  const std::vector<std::shared_ptr<Device>>& devices() const {
-    return devices_;
-  }
+  size_t backend_count() const { return backends_.size(); }
+  // All of them, asked. INVALID_ENVIRONMENT names a variable that a backend
+  // cannot use; so do the next three and FindDevice.
+  absl::StatusOr<const std::vector<Backend>*> Backends();
+  absl::StatusOr<uint32_t> DeviceCount();
+  // NO_DEVICE when there are fewer.
+  absl::StatusOr<std::shared_ptr<Device>> DeviceAt(uint32_t ordinal);
   Jit& jit() { return *jit_; }
 
   // "cpu" or "cpu:1"; NO_DEVICE says why.
-  absl::StatusOr<std::shared_ptr<Device>> FindDevice(
-      std::string_view name) const;
+  absl::StatusOr<std::shared_ptr<Device>> FindDevice(std::string_view name);
 
  private:
   explicit Platform(Environment environment);
-  void Add(std::unique_ptr<Driver> driver);
+  // Asks the next backend; `mutex_` is held.
+  absl::Status AskNext();
+  absl::Status AskAll();
 
   Environment environment_;
+  std::mutex mutex_;  // of those below
   std::vector<Backend> backends_;
+  size_t asked_ = 0;  // backends before this one are immutable
   std::vector<std::shared_ptr<Device>> devices_;
   std::unique_ptr<Jit> jit_;
 };

@@ -266,7 +266,9 @@ class Driver {
  public:
   virtual ~Driver() = default;
   virtual std::string_view name() const = 0;
-  // Devices present; Unavailable with the reason when there is none.
+  // Devices present; Unavailable with the reason when there is none,
+  // InvalidArgument alone for an environment variable that means nothing, whose
+  // name it says.
   virtual absl::StatusOr<std::vector<DeviceInfo>> Enumerate() = 0;
   virtual absl::StatusOr<std::unique_ptr<Device>> Open(uint32_t ordinal) = 0;
   // Open() with options; Unimplemented where memory cannot be taken over.

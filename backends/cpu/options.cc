@@ -89,6 +89,24 @@ absl::Status ReadHostBase(uint64_t* base) {
   return absl::OkStatus();
 }
 
+absl::Status ReadThreads(uint32_t* threads) {
+  const char* text = std::getenv("HETGPU_CPU_THREADS");
+  if (text == nullptr || *text == '\0') return absl::OkStatus();
+  const std::string_view digits = text;
+  uint32_t number = 0;
+  const char* end = digits.data() + digits.size();
+  const auto [rest, error] = std::from_chars(digits.data(), end, number);
+  const bool huge = error == std::errc::result_out_of_range;
+  if (rest != end || (error != std::errc() && !huge) ||
+      (number == 0 && !huge)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("HETGPU_CPU_THREADS=", text,
+                     ": expected a number of threads, 1 or more"));
+  }
+  if (!huge) *threads = std::min(*threads, number);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<uint64_t> ParseBytes(std::string_view text) {
@@ -109,9 +127,8 @@ absl::StatusOr<Options> ReadOptions() {
   Options options;
   options.threads = AllowedCores();
   options.memory_bytes = PhysicalMemory();
-  uint64_t threads = options.threads;
   for (const absl::Status& status :
-       {ReadBytes("HETGPU_CPU_THREADS", 1, &threads),
+       {ReadThreads(&options.threads),
         ReadBytes("HETGPU_CPU_MEMORY", 1, &options.memory_bytes),
         ReadBytes("HETGPU_CPU_HEAP", 4096, &options.heap_bytes),
         ReadBytes("HETGPU_CPU_STACK_SIZE", kMinStackBytes,
@@ -121,8 +138,6 @@ absl::StatusOr<Options> ReadOptions() {
   if (absl::Status status = ReadHostBase(&options.host_base); !status.ok()) {
     return status;
   }
-  options.threads =
-      static_cast<uint32_t>(std::min<uint64_t>(threads, options.threads));
   return options;
 }
 

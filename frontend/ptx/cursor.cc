@@ -23,6 +23,7 @@ bool Cursor::SkipComment() {
     return true;
   }
   if (PeekAt(1) != '*') return false;
+  const SourceLocation start = Here();
   at_ += 2;
   while (!AtEnd()) {
     if (*at_ == '*' && PeekAt(1) == '/') {
@@ -35,6 +36,7 @@ bool Cursor::SkipComment() {
       ++at_;
     }
   }
+  open_comment_ = start;
   return true;
 }
 

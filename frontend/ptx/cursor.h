@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -59,6 +60,10 @@ class Cursor {
     return static_cast<size_t>(end_ - at_) > ahead ? at_[ahead] : '\0';
   }
   const char* position() const { return at_; }
+  // Where a comment begins that does not end, if one was met.
+  const std::optional<SourceLocation>& open_comment() const {
+    return open_comment_;
+  }
   void Advance(size_t count = 1) { at_ += count; }
 
   SourceLocation Here() const {
@@ -66,7 +71,7 @@ class Cursor {
   }
 
   // Skips blanks, line ends and comments. An unterminated comment runs to the
-  // end of the text.
+  // end of the text and is remembered.
   void SkipSpace() {
     while (true) {
       while (HasClass(*at_, kBlank)) ++at_;
@@ -135,6 +140,7 @@ class Cursor {
   const char* end_;
   const char* line_start_;
   uint32_t line_ = 1;
+  std::optional<SourceLocation> open_comment_;
 };
 
 }  // namespace hetgpu::ptx

@@ -326,7 +326,13 @@ absl::StatusOr<std::unique_ptr<Module>> Parse(std::string_view text,
   module->text = text;
   ParseContext context(module.get(), options);
   ModuleParser parser(&context);
-  if (!parser.Parse()) return context.error;
+  const bool parsed = parser.Parse();
+  // Whatever else is wrong: all that follows the comment is missing.
+  if (const auto& comment = context.cursor.open_comment()) {
+    context.Fail(*comment, "the comment does not end");
+    return context.error;
+  }
+  if (!parsed) return context.error;
   return module;
 }
 

@@ -267,6 +267,10 @@ INSTANTIATE_TEST_SUITE_P(
                     "1:29: a second target 'sm_90' behind 'sm_80'"},
         ModuleError{".version 8.0 .target sm_80 .address_size 32",
                     "1:28: .address_size 32 is not supported, expected 64"},
+        ModuleError{HEADER "/* a */\n  /* b\n.entry k() {}\n",
+                    "3:3: the comment does not end"},
+        ModuleError{HEADER ".entry k() { /* b }\n",
+                    "2:14: the comment does not end"},
         ModuleError{HEADER ".version 8.0", "2:1: a module has one .version"}));
 
 INSTANTIATE_TEST_SUITE_P(

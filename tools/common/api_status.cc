@@ -16,7 +16,7 @@ struct Mapping {
 constexpr Mapping kMappings[] = {
     {HETGPU_ERROR_INVALID_ENVIRONMENT, StatusCode::kInvalidArgument},
     {HETGPU_ERROR_OUT_OF_MEMORY, StatusCode::kResourceExhausted},
-    {HETGPU_ERROR_OUT_OF_RESOURCES, StatusCode::kResourceExhausted},
+    {HETGPU_ERROR_OUT_OF_RESOURCES, StatusCode::kAborted},
     {HETGPU_ERROR_LAUNCH_OUT_OF_MEMORY, StatusCode::kResourceExhausted},
     {HETGPU_ERROR_NO_DEVICE, StatusCode::kUnavailable},
     {HETGPU_ERROR_COMPILER_UNAVAILABLE, StatusCode::kUnavailable},

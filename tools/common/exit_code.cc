@@ -43,7 +43,7 @@ std::string_view ExitCodeHelp() {
          "    4  a launch was refused, or a kernel failed while running\n"
          "    5  out of memory or another resource\n"
          "    6  device or compiler not available\n"
-         "    7  a kernel ran longer than --timeout\n"
+         "    7  a kernel ran, or was being compiled, longer than --timeout\n"
          "   70  internal error\n"
          "  130  interrupted (Ctrl-C)\n";
 }

@@ -154,7 +154,9 @@ absl::StatusOr<Literal> JsonRef::Number() const {
     return Literal::Unsigned(*json.get_ptr<const uint64_t*>());
   }
   if (json.is_number_integer()) {
-    return Literal::Integer(*json.get_ptr<const int64_t*>());
+    const int64_t value = *json.get_ptr<const int64_t*>();
+    // A signed zero was written "-0": floats keep its sign.
+    return value == 0 ? Literal::Real(-0.0) : Literal::Integer(value);
   }
   if (json.is_number()) return Literal::Real(json.get<double>());
   return TypeError("a number");

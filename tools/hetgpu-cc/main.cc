@@ -127,10 +127,12 @@ int main(int argc, char** argv) {
   hetgpu::tools::AddOptions(app, options);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    int code = app.exit(error);
-    return code == 0 ? 0
-                     : static_cast<int>(hetgpu::tools::ExitCode::kUsage);
+    return hetgpu::tools::Finish(
+        "hetgpu-cc", absl::InvalidArgumentError(std::string(error.what()) +
+                                                "; try --help"));
   }
   return hetgpu::tools::Finish("hetgpu-cc", hetgpu::tools::Run(options));
 }

@@ -398,6 +398,18 @@ class PlanTest(CliTest):
         self.fails(2, self.plan(), "--kernel", "axpy")
 
 
+class OtherToolsTest(CliTest):
+    def test_compiler_usage(self):
+        self.assertIn("--emit", self.ok("--help", tool="hetgpu-cc"))
+        for args in (("--emit=foo", PTX), ("--nonsense",), ()):
+            self.fails(2, *args, tool="hetgpu-cc")
+        self.fails(3, "missing.ptx", tool="hetgpu-cc", contains="missing.ptx")
+
+    def test_support_page_usage(self):
+        self.assertIn("Usage", self.ok("--help", tool="hetgpu-ptx-support"))
+        self.fails(2, "--nonsense", tool="hetgpu-ptx-support")
+
+
 class BadInputTest(CliTest):
     def test_usage(self):
         self.fails(2)
@@ -411,10 +423,28 @@ class BadInputTest(CliTest):
         self.fails(2, *self.axpy("--print", "nobody"))
         self.fails(2, *self.axpy("--check", "nobody=fill(1)"))
         self.fails(2, *self.axpy("--time", "0"))
-        self.fails(2, *self.axpy("--atol", "-1"))
+        for number in ("-1", "nan", "inf", "1e999", "x", ""):
+            self.fails(2, *self.axpy("--atol", number))
+        for time_limit in ("-5", "1.5", "x", "1K", "99999999999999999999"):
+            self.fails(2, *self.axpy("--timeout", time_limit))
         self.fails(2, *self.axpy("--cpu-mode", "magic"))
         self.fails(2, *self.axpy("--arg", "y=in:u32[1]"), contains="'y'")
         self.fails(2, PTX, env={"HETGPU_CPU_MODE": "magic"})
+
+    def test_wrong_variables_are_named(self):
+        for name in ("HETGPU_FP_MODE", "HETGPU_CPU_MODE",
+                     "HETGPU_JIT_CACHE_SIZE", "HETGPU_CPU_THREADS",
+                     "HETGPU_CPU_MEMORY", "HETGPU_CPU_HEAP",
+                     "HETGPU_CPU_STACK_SIZE"):
+            for args in ((PTX,), (PTX, "--device", "cpu"), self.axpy()):
+                self.fails(2, *args, env={name: "-7x"}, contains=name)
+            self.fails(2, "info", tool="hetgpu", env={name: "-7x"},
+                       contains=name)
+        self.fails(6, PTX, "--device", "cuda", contains="/no/libcuda.so",
+                   env={"HETGPU_CUDA_LIBRARY": "/no/libcuda.so"})
+        self.fails(6, *self.axpy(), contains="HETGPU_COMPILER_LIBRARY",
+                   env={"HETGPU_COMPILER_LIBRARY": "/no/compiler.so",
+                        "HETGPU_JIT_CACHE_SIZE": "0"})
 
     def test_unreadable_files(self):
         self.fails(3, "missing.ptx", contains="missing.ptx")
@@ -445,6 +475,14 @@ class BadInputTest(CliTest):
         self.assertIn(old, text)
         return self.path("v.ptx", text.replace(old, new, 1))
 
+    def test_unterminated_comment(self):
+        with open(PTX) as f:
+            text = f.read()
+        lines = text.count("\n")
+        self.fails(3, self.path("c.ptx", text + "/* open\n\n"),
+                   contains=":%d:1: " % (lines + 1))
+        self.ok(self.path("d.ptx", text + "/* closed */ // and a line"))
+
     def test_headers(self):
         self.fails(3, self.ptx_with(".address_size 64", ".address_size 32"),
                    contains="address_size")
@@ -470,6 +508,15 @@ class BadInputTest(CliTest):
         self.fails(3, PTX, "--kernel", "nobody", "--grid", "1", "--block", "1",
                    contains="nobody")
 
+    def test_missing_kernel_of_many(self):
+        kernels = "".join(".visible .entry k%d() { ret; }\n" % i
+                          for i in range(20000))
+        path = self.path("many.ptx", ".version 7.0\n.target sm_70\n"
+                         ".address_size 64\n" + kernels)
+        text = self.fails(3, path, "--kernel", "nobody", "--grid", "1",
+                          "--block", "1", contains="more")
+        self.assertLess(len(text), 1000)
+
     def test_wrong_arguments(self):
         self.fails(4, PTX, "--kernel", "axpy", "--grid", "1", "--block", "1",
                    contains="4 parameters")
@@ -486,15 +533,15 @@ class BadInputTest(CliTest):
             self.fails(4, *self.axpy(block=shape))
         for block in ("1025", "32,33", "1,1,65", "4294967295"):
             self.fails(4, *self.axpy(block=block))
-        for grid in ("2147483648", "1,65536", "1,1,65536"):
+        for grid in ("2147483648", "4294967296", "1,65536", "1,1,65536"):
             self.fails(4, *self.axpy(grid=grid))
         self.fails(4, PTX, "--kernel", "limited", "--grid", "1", "--block",
                    "32", "--arg", "out:u32[1]")
 
     def test_too_much_shared_memory(self):
-        self.fails(5, *self.axpy("--shared", "232449"))
-        self.fails(5, *self.axpy("--shared", "1G"))
-        self.fails(5, *self.axpy("--shared", "16G"))
+        self.fails(4, *self.axpy("--shared", "232449"))
+        self.fails(4, *self.axpy("--shared", "1G"))
+        self.fails(4, *self.axpy("--shared", "16G"))
         self.fails(2, *self.axpy("--shared", "x"))
 
     def test_wild_pointers(self):
@@ -551,6 +598,53 @@ class BadInputTest(CliTest):
         self.fails(7, PTX, "--kernel", "spin", "--grid", "1", "--block", "32",
                    "--arg", "in:u32[1]", "--timeout", "200", contains="spin")
         self.assertLess(time.monotonic() - start, 30)
+
+    # A kernel that takes long to compile: many dependent steps.
+    def slow_kernel(self):
+        steps = "".join(
+            "mad.lo.u32 %%r%d, %%r%d, %%r%d, %d;\n" % (
+                i % 997 + 1, (i * 7) % 997 + 1, (i * 13) % 997 + 1, i)
+            for i in range(150000))
+        return self.path("slow.ptx", """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry slow(.param .u64 p) {
+.reg .u32 %r<1000>;
+.reg .u64 %a;
+ld.param.u64 %a, [p];
+mov.u32 %r1, %tid.x;
+""" + steps + "st.global.u32 [%a], %r1;\nret;\n}\n")
+
+    def slow_launch(self):
+        return (self.slow_kernel(), "--kernel", "slow", "--grid", "1",
+                "--block", "1", "--arg", "out:u32[1]")
+
+    def test_timeout_while_compiling(self):
+        for more in ((), ("--debug-kernel",)):
+            start = time.monotonic()
+            self.fails(7, *self.slow_launch(), "--timeout", "300", *more,
+                       contains="compiling")
+            self.assertLess(time.monotonic() - start, 15)
+
+    def test_interrupt_while_compiling(self):
+        for more in ((), ("--debug-kernel",), ("--json",)):
+            process = subprocess.Popen(
+                [os.path.join(BIN, "hetgpu-run"), *self.slow_launch(), *more],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                env={**os.environ, "HETGPU_JIT_CACHE_DIR": CACHE})
+            time.sleep(1.5)
+            self.assertIsNone(process.poll(), "it must still compile")
+            process.send_signal(signal.SIGINT)
+            start = time.monotonic()
+            _, errors = process.communicate(timeout=30)
+            self.assertLess(time.monotonic() - start, 5)
+            self.assertEqual(process.returncode, 130)
+            self.assertEqual(errors, b"hetgpu-run: error: interrupted\n")
+
+    def test_errors_do_not_wait_for_the_compiler(self):
+        start = time.monotonic()
+        self.fails(3, *self.slow_launch(), "--arg", "in:missing.npy")
+        self.assertLess(time.monotonic() - start, 15)
 
     def test_interrupt(self):
         process = subprocess.Popen(

@@ -26,13 +26,17 @@ uint64_t Counter(hetgpuCounter counter) {
   return value;
 }
 
-absl::StatusOr<KernelReport> DebugKernel(const Kernel& kernel) {
+absl::StatusOr<KernelReport> DebugKernel(const Kernel& kernel,
+                                         Session* session,
+                                         const Progress& progress) {
   KernelReport report;
   report.name = kernel.name;
   const uint64_t compiles = Counter(HETGPU_COUNTER_COMPILES);
   const uint64_t disk_hits = Counter(HETGPU_COUNTER_CACHE_DISK_HITS);
   const uint64_t compile_ns = Counter(HETGPU_COUNTER_COMPILE_NS);
   const auto start = Clock::now();
+  Prepare prepare({kernel.handle}, session);
+  RETURN_IF_ERROR(prepare.Wait(kernel, progress));
   RETURN_IF_ERROR(ToStatus(hetgpuFunctionPrepare(kernel.handle)));
   report.prepare_ms = MillisecondsSince(start);
   report.compile_ms =
@@ -95,16 +99,18 @@ absl::Status Execute(const Job& job, const ExecuteOptions& options,
                      Report* report) {
   // With --debug-kernel compiling is timed, so nothing else goes on.
   std::optional<Prepare> prepare;
-  if (!options.debug_kernel) prepare.emplace(job.steps, session);
+  if (!options.debug_kernel) {
+    prepare.emplace(FunctionsOf(job.steps, session), session);
+  }
   Memory memory(session);
-  Runner runner(session, &memory, progress);
+  Runner runner(session, &memory, prepare ? &*prepare : nullptr, progress);
   RETURN_IF_ERROR(memory.Create(job));
   RETURN_IF_ERROR(runner.Validate(job.steps));
   RETURN_IF_ERROR(ValidateOutputs(job.outputs, *session, memory));
   if (options.debug_kernel) {
     for (const std::string& name : runner.kernels()) {
       ASSIGN_OR_RETURN(const Kernel* kernel, session->FindKernel(name));
-      ASSIGN_OR_RETURN(KernelReport kernel_report, DebugKernel(*kernel));
+      ASSIGN_OR_RETURN(KernelReport kernel_report, DebugKernel(*kernel, session, *progress));
       report->kernels.push_back(std::move(kernel_report));
     }
   }

@@ -1,5 +1,7 @@
 // hetgpu-run: options → job → session → report. Everything that can fail is a
 // status; Finish turns it into one line and an exit code.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -12,6 +14,7 @@
 #include "tools/hetgpu-run/execute.h"
 #include "tools/hetgpu-run/list.h"
 #include "tools/hetgpu-run/options.h"
+#include "tools/hetgpu-run/prepare.h"
 
 namespace hetgpu::tools {
 namespace {
@@ -98,6 +101,14 @@ absl::Status Main(int argc, char** argv) {
   return WantsList(options) ? List(options) : Run(options);
 }
 
+// A compiler that nobody waits for may be at work: nothing it uses may go.
+int End(const absl::Status& status) {
+  const int code = Finish(kTool, status);
+  if (!Prepare::Abandoned()) return code;
+  std::fflush(nullptr);
+  _exit(code);
+}
+
 }  // namespace
 }  // namespace hetgpu::tools
 
@@ -108,10 +119,10 @@ int main(int argc, char** argv) {
     if (std::fflush(stdout) != 0 && status.ok()) {
       status = absl::NotFoundError("cannot write to standard output");
     }
-    return Finish(kTool, status);
+    return End(status);
   } catch (const std::bad_alloc&) {
-    return Finish(kTool, absl::ResourceExhaustedError("out of host memory"));
+    return End(absl::ResourceExhaustedError("out of host memory"));
   } catch (const std::exception& error) {
-    return Finish(kTool, absl::InternalError(error.what()));
+    return End(absl::InternalError(error.what()));
   }
 }

@@ -119,7 +119,7 @@ absl::StatusOr<Job> MakeLaunchJob(const Options& options,
   ASSIGN_OR_RETURN(launch.block, ParseExtent(options.block));
   ASSIGN_OR_RETURN(const uint64_t shared, ParseCount(options.shared));
   if (shared > ~uint32_t{0}) {
-    return absl::ResourceExhaustedError(
+    return absl::AbortedError(
         Cat("--shared: ", shared, " bytes are more than any device has"));
   }
   launch.shared = static_cast<uint32_t>(shared);

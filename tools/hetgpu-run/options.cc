@@ -1,11 +1,13 @@
 #include "tools/hetgpu-run/options.h"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <utility>
 
 #include "hetgpu/hetgpu.h"
 #include "tools/common/completion.h"
 #include "tools/common/exit_code.h"
+#include "tools/common/literal.h"
 #include "tools/common/text.h"
 #include "tools/hetgpu-run/spec.h"
 
@@ -31,6 +33,28 @@ struct Raw {
   std::string time, completion;
   bool version = false;
 };
+
+CLI::Validator WholeNumber() {
+  return CLI::Validator(
+      [](std::string& text) {
+        return ParseCount(text).ok() && IsDigit(text.back())
+                   ? std::string()
+                   : Cat("'", text, "' is no whole number from 0");
+      },
+      "UINT");
+}
+
+CLI::Validator FiniteNumber() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const auto value = ParseLiteral(text);
+        const double number = value.ok() ? ToDouble(*value) : -1;
+        return std::isfinite(number) && number >= 0
+                   ? std::string()
+                   : Cat("'", text, "' is no finite number from 0");
+      },
+      "NUMBER");
+}
 
 CLI::Option* AddList(CLI::App& app, const char* name,
                      std::vector<std::string>& target, const char* help) {
@@ -80,10 +104,10 @@ void DeclareResults(CLI::App& app, Options& options, Raw& raw) {
       ->type_name("NAME=REF")
       ->group(group);
   app.add_option("--atol", options.atol, "Absolute tolerance of --check")
-      ->check(CLI::NonNegativeNumber)
+      ->check(FiniteNumber())
       ->group(group);
   app.add_option("--rtol", options.rtol, "Relative tolerance of --check")
-      ->check(CLI::NonNegativeNumber)
+      ->check(FiniteNumber())
       ->group(group);
   app.add_flag("--bits", options.bits,
                "Without tolerances: bits must be equal, not values")
@@ -94,11 +118,11 @@ void DeclareResults(CLI::App& app, Options& options, Raw& raw) {
       ->type_name("[N]")
       ->group(group);
   app.add_option("--bytes", options.bytes, "Bytes one launch moves, for GB/s")
-      ->check(CLI::NonNegativeNumber)
+      ->check(FiniteNumber())
       ->group(group);
   app.add_option("--flops", options.flops,
                  "Operations of one launch, for GFLOP/s")
-      ->check(CLI::NonNegativeNumber)
+      ->check(FiniteNumber())
       ->group(group);
   app.add_flag("--json", options.json,
                "One JSON object on stdout; what kernels print goes to stderr")
@@ -111,7 +135,8 @@ void DeclareExecution(CLI::App& app, Options& options) {
                  "Device, as cpu or cpu:0; see hetgpu info")
       ->group(group);
   app.add_option("--timeout", options.timeout_ms,
-                 "Stop a launch that runs longer")
+                 "Stop a launch or a compilation that takes longer")
+      ->check(WholeNumber())
       ->type_name("MS")
       ->group(group);
   app.add_option("--fp-mode", options.fp_mode,

@@ -16,7 +16,7 @@ absl::StatusOr<ElementType> ParseType(const JsonRef& json) {
   ASSIGN_OR_RETURN(const std::string name, json.String());
   const auto type = ParseElementType(name);
   // The command line knows more spellings than the format.
-  if (!type.ok() || NameOf(*type) != name || *type == ElementType::kBF16) {
+  if (!type.ok() || NameOf(*type) != name) {
     return json.Error(Cat("unknown element type \"", name, "\""));
   }
   return *type;

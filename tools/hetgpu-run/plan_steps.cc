@@ -54,8 +54,7 @@ absl::StatusOr<Argument> ParseBytes(const JsonRef& json) {
 absl::StatusOr<Argument> ParseScalar(std::string_view name,
                                      const JsonRef& json) {
   const auto type = ParseElementType(name);
-  if (!type.ok() || NameOf(*type) != name || *type == ElementType::kBF16 ||
-      *type == ElementType::kPtr) {
+  if (!type.ok() || NameOf(*type) != name || *type == ElementType::kPtr) {
     return json.Error(Cat("\"", name, "\" is no form of an argument"));
   }
   ASSIGN_OR_RETURN(Literal value, ParsePlanValue(json, true));

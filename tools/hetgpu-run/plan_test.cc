@@ -126,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "\"args\": [{\"u8\": 256}]}]",
                 "$.steps[0].args[0].u8: 256 is out of range"},
         BadPlan{"\"steps\": [{\"launch\": \"k\", \"grid\": 1, \"block\": 1, "
-                "\"args\": [{\"bf16\": 1}]}]",
+                "\"args\": [{\"f8\": 1}]}]",
                 "no form of an argument"},
         BadPlan{"\"steps\": [{\"launch\": \"k\", \"grid\": 1, \"block\": 1, "
                 "\"args\": [{\"bytes\": \"0\"}]}]",
@@ -143,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadPlan{"\"steps\": [], \"buffers\": {\"a\": {\"type\": \"f31\", "
                 "\"count\": 1}}",
                 "$.buffers.a.type: unknown element type"},
-        BadPlan{"\"steps\": [], \"buffers\": {\"a\": {\"type\": \"bf16\", "
+        BadPlan{"\"steps\": [], \"buffers\": {\"a\": {\"type\": \"b16\", "
                 "\"count\": 1}}",
                 "unknown element type"},
         BadPlan{"\"steps\": [], \"buffers\": {\"a\": {\"type\": \"f32\", "

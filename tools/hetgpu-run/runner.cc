@@ -89,6 +89,9 @@ absl::Status Runner::RunSteps(const Steps& steps, Variables& variables) {
 absl::Status Runner::Do(const LaunchStep& launch, Variables& variables) {
   ASSIGN_OR_RETURN(const Kernel* kernel, session_->FindKernel(launch.kernel));
   ASSIGN_OR_RETURN(const std::string block, Pack(*kernel, launch, variables));
+  if (prepare_ != nullptr && compiled_.insert(kernel).second) {
+    RETURN_IF_ERROR(prepare_->Wait(*kernel, *progress_));
+  }
   RETURN_IF_ERROR(ToStatus(hetgpuLaunchKernelPacked(
       kernel->handle, {launch.grid.x, launch.grid.y, launch.grid.z},
       {launch.block.x, launch.block.y, launch.block.z}, launch.shared,

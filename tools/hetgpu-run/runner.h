@@ -11,6 +11,7 @@
 #include "tools/hetgpu-run/interrupt.h"
 #include "tools/hetgpu-run/job.h"
 #include "tools/hetgpu-run/memory.h"
+#include "tools/hetgpu-run/prepare.h"
 #include "tools/hetgpu-run/session.h"
 
 namespace hetgpu::tools {
@@ -23,8 +24,12 @@ struct Work {
 
 class Runner {
  public:
-  Runner(Session* session, Memory* memory, Progress* progress)
-      : session_(session), memory_(memory), progress_(progress) {}
+  // `prepare` compiles the kernels that steps launch; null when all are.
+  Runner(Session* session, Memory* memory, Prepare* prepare, Progress* progress)
+      : session_(session),
+        memory_(memory),
+        prepare_(prepare),
+        progress_(progress) {}
 
   // Finds every kernel, buffer and argument that the steps name, so that a
   // long run does not fail on a misspelt word at its end. Loops are gone
@@ -70,9 +75,11 @@ class Runner {
 
   Session* session_;
   Memory* memory_;
+  Prepare* prepare_;
   Progress* progress_;
   Work work_;
   std::set<std::string> kernel_names_;
+  std::set<const Kernel*> compiled_;  // those waited for
   uint64_t validated_ = 0;         // steps
   uint64_t earlier_launches_ = 0;  // before the last ResetWork
   uint64_t queued_ = 0;            // commands since the last synchronisation

@@ -31,6 +31,7 @@ absl::Status Session::Open(const Config& config) {
   RETURN_IF_ERROR(ToStatus(hetgpuContextCreate(device, 0, &context)));
   context_.reset(context);
   RETURN_IF_ERROR(ToStatus(hetgpuStreamCreate(context, 0, &stream_)));
+  timeout_ms_ = config.timeout_ms;
   if (config.timeout_ms != 0) {
     RETURN_IF_ERROR(ToStatus(hetgpuContextSetLimit(
         context, HETGPU_LIMIT_LAUNCH_TIMEOUT_MS, config.timeout_ms)));

@@ -30,7 +30,7 @@ class Session {
  public:
   struct Config {
     std::string device;       // "" = the first there is
-    uint64_t timeout_ms = 0;  // of one launch, 0 = none
+    uint64_t timeout_ms = 0;  // of a launch and of a compilation, 0 = none
     bool printf_to_stderr = false;
   };
 
@@ -47,12 +47,19 @@ class Session {
   static uint64_t Attribute(hetgpuFunction function,
                             hetgpuFunctionAttribute attribute);
 
+  // Gives the context up without destroying it: a compiler that cannot be
+  // stopped is at work in it. The process must end by _exit().
+  void Abandon() { (void)context_.release(); }
+
+  // Of one launch, and of compiling one kernel; 0 = none.
+  uint64_t timeout_ms() const { return timeout_ms_; }
   hetgpuContext context() const { return context_.get(); }
   hetgpuModule module() const { return module_; }
   hetgpuStream stream() const { return stream_; }
   const hetgpuDeviceProperties& device() const { return device_; }
 
  private:
+  uint64_t timeout_ms_ = 0;
   ContextHandle context_;
   hetgpuModule module_ = nullptr;  // owned by the context
   hetgpuStream stream_ = nullptr;  // ditto

@@ -413,8 +413,10 @@ absl::StatusOr<Extent> ParseExtent(std::string_view text) {
   }
   for (size_t i = 0; i < parts.size(); ++i) {
     const auto value = ParseCount(parts[i]);
-    if (!value.ok() || *value > ~uint32_t{0}) {
-      return Bad(text, "one to three numbers below 2^32, as in 64,2,1");
+    if (!value.ok()) return Bad(text, "one to three numbers, as in 64,2,1");
+    if (*value > ~uint32_t{0}) {
+      return absl::AbortedError(
+          Cat("'", text, "': no device takes a size of 2^32 or more"));
     }
     values[i] = static_cast<uint32_t>(*value);
   }

@@ -48,6 +48,24 @@ struct ParamInfo {
                             // may hold an address
 };
 
+// A place in the parameter block whose 8 bytes may be an address that the kernel
+// accesses memory by, near it or not.
+struct PointerAccess {
+  uint32_t offset = 0;
+  bool reads = false;
+  bool writes = false;
+};
+
+// Through which pointers a kernel accesses global memory. Addresses that it does
+// not derive from its parameters or the module's data, such as those it loads
+// from memory, are unknown: any memory may lie there.
+struct AccessSummary {
+  bool is_known = false;  // false: nothing is known, expect everything
+  std::vector<PointerAccess> pointers;  // by offset
+  bool reads_unknown = false;
+  bool writes_unknown = false;
+};
+
 struct KernelInfo {
   std::string name;
   std::vector<ParamInfo> params;
@@ -62,6 +80,7 @@ struct KernelInfo {
   uint32_t max_threads[3] = {0, 0, 0};       // .maxntid, 0 = not given
   uint32_t required_threads[3] = {0, 0, 0};  // .reqntid, 0 = not given
   uint32_t line = 0;               // of the definition, 1-based
+  AccessSummary access;
   // Not OK: the kernel cannot be run and this says why (text and place).
   absl::Status refusal;
 };

@@ -321,6 +321,20 @@ absl::StatusOr<std::vector<Step>> Residency::MakeRoom(
   return steps;
 }
 
+Residency::Extent Residency::AllocationAt(uint64_t address) const {
+  std::lock_guard lock(mutex_);
+  const auto* holder = Holder(address, 1);
+  if (holder == nullptr) return {};
+  return {holder->first, holder->second.bytes};
+}
+
+std::vector<uint64_t> Residency::AllocationsIn(uint64_t segment) const {
+  std::lock_guard lock(mutex_);
+  const auto found = segments_.find(segment);
+  if (found == segments_.end()) return {};
+  return found->second.allocations;
+}
+
 void Residency::Done(const Step& step) {
   std::lock_guard lock(mutex_);
   if (step.kind == Step::Kind::kCopy) {

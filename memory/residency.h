@@ -123,6 +123,14 @@ class Residency {
   // capacity says. ResourceExhausted when nothing is left to give way.
   absl::StatusOr<std::vector<Step>> MakeRoom(Location where, uint64_t bytes,
                                              std::span<const Use> keep) const;
+  struct Extent {
+    uint64_t address = 0;
+    uint64_t bytes = 0;  // 0: none
+  };
+  // The allocation that holds the address.
+  Extent AllocationAt(uint64_t address) const;
+  // Starts of the allocations in a segment.
+  std::vector<uint64_t> AllocationsIn(uint64_t segment) const;
   // A step has been carried out.
   void Done(const Step& step);
   // `where` writes these granules now: it has the only copy. What is used is

@@ -10,9 +10,11 @@ hetgpuResult hetgpuContextCreate(hetgpuDevice device, uint32_t flags,
                                  hetgpuContext* context) {
   return Api([&]() -> absl::Status {
     HETGPU_RETURN_IF_ERROR(CheckOutput(context, "context"));
-    HETGPU_RETURN_IF_ERROR(CheckFlags(flags, "context"));
+    HETGPU_RETURN_IF_ERROR(
+        CheckFlags(flags & ~HETGPU_CONTEXT_UNIFIED, "context"));
     HETGPU_ASSIGN_OR_RETURN(auto found, Lookup<Device>(device));
-    HETGPU_ASSIGN_OR_RETURN(const auto made, Context::Create(std::move(found)));
+    HETGPU_ASSIGN_OR_RETURN(const auto made,
+                            Context::Create(std::move(found), flags));
     *context = made->handle();
     return absl::OkStatus();
   });

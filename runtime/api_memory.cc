@@ -115,8 +115,21 @@ hetgpuResult hetgpuMemAdvise(hetgpuContext context, hetgpuDevicePtr address,
   return Api([&]() -> absl::Status {
     HETGPU_ASSIGN_OR_RETURN(const auto found, Lookup<Context>(context));
     HETGPU_RETURN_IF_ERROR(CheckAdvice(advice));
-    return found->allocations().SetAdvice(address, advice);
+    return found->Advise(address, advice);
   });
+}
+
+hetgpuResult hetgpuMemPrefetch(hetgpuContext context, hetgpuDevicePtr address,
+                               uint64_t bytes) {
+  return OnDefaultStream(context, [&](Stream& stream) {
+    return stream.Prefetch(address, bytes);
+  });
+}
+
+hetgpuResult hetgpuMemPrefetchAsync(hetgpuDevicePtr address, uint64_t bytes,
+                                    hetgpuStream stream) {
+  return OnStream(stream,
+                  [&](Stream& found) { return found.Prefetch(address, bytes); });
 }
 
 hetgpuResult hetgpuMemGetAttributes(hetgpuContext context,
@@ -132,6 +145,13 @@ hetgpuResult hetgpuMemGetAttributes(hetgpuContext context,
     value.device = found->device().handle();
     value.advice = allocation.advice;
     value.is_module_data = allocation.is_module_data;
+    value.resident_bytes = allocation.size;
+    if (found->unified() && !found->allocations().Holding(address)) {
+      const UnifiedMember& member = *found->unified();
+      value.is_unified = 1;
+      value.resident_bytes =
+          member.memory().ResidentBytes(member.location(), address);
+    }
     return FillStruct(attributes, value, "memory attributes");
   });
 }

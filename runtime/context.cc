@@ -7,6 +7,7 @@
 #include "runtime/event.h"
 #include "runtime/function.h"
 #include "runtime/module.h"
+#include "runtime/shared_device.h"
 #include "runtime/status_macros.h"
 #include "runtime/stream.h"
 #include "runtime/texture.h"
@@ -41,10 +42,15 @@ void RemoveChildHandle(uint64_t handle) {
   }
 }
 
-absl::Status CheckLimit(hetgpuLimit limit) {
+absl::Status CheckLimit(hetgpuLimit limit, bool is_unified) {
   switch (limit) {
     case HETGPU_LIMIT_LAUNCH_TIMEOUT_MS:
       return absl::OkStatus();
+    case HETGPU_LIMIT_RESIDENT_BYTES:
+      if (is_unified) return absl::OkStatus();
+      return Error(HETGPU_ERROR_UNSUPPORTED,
+                   "limit HETGPU_LIMIT_RESIDENT_BYTES: the context is not "
+                   "unified");
     case HETGPU_LIMIT_STACK_BYTES:
       return Error(HETGPU_ERROR_UNSUPPORTED,
                    "limit HETGPU_LIMIT_STACK_BYTES: the device sizes stacks by "
@@ -72,10 +78,22 @@ Context::Context(std::shared_ptr<Device> device,
 Context::~Context() = default;
 
 absl::StatusOr<std::shared_ptr<Context>> Context::Create(
-    std::shared_ptr<Device> device) {
-  HETGPU_ASSIGN_OR_RETURN(auto backend, device->Open());
+    std::shared_ptr<Device> device, uint32_t flags) {
+  std::shared_ptr<UnifiedMember> unified;
+  std::unique_ptr<hetgpu::Device> backend;
+  if ((flags & HETGPU_CONTEXT_UNIFIED) != 0) {
+    HETGPU_ASSIGN_OR_RETURN(UnifiedMemory* const memory, UnifiedMemory::Get());
+    HETGPU_ASSIGN_OR_RETURN(unified, memory->Join(device));
+    backend = Share(unified->device());
+  } else {
+    HETGPU_ASSIGN_OR_RETURN(backend, device->Open());
+  }
   std::shared_ptr<Context> context(
       new Context(std::move(device), std::move(backend)));
+  if (unified) {
+    context->allocations_.SetShared(&unified->memory().allocations());
+    context->unified_ = std::move(unified);
+  }
   context->handle_ = HandleTable<Context>::Get().Insert(context);
   auto stream = Stream::Create(context);
   if (!stream.ok()) {
@@ -139,6 +157,7 @@ absl::StatusOr<uint64_t> Context::Allocate(uint64_t bytes) {
     return Error(HETGPU_ERROR_INVALID_VALUE,
                  "allocation of 0 bytes, expected at least 1");
   }
+  if (unified_) return AllocateUnified(bytes);
   if (bytes > info().total_memory) {
     return Error(HETGPU_ERROR_OUT_OF_MEMORY, "allocation of ", bytes,
                  " bytes: the device has ", info().total_memory);
@@ -154,8 +173,30 @@ absl::StatusOr<uint64_t> Context::Allocate(uint64_t bytes) {
   return address;
 }
 
+absl::StatusOr<uint64_t> Context::AllocateUnified(uint64_t bytes) {
+  auto address = unified_->memory().Allocate(bytes);
+  if (!address.ok()) {
+    return Annotate(HETGPU_ERROR_OUT_OF_MEMORY,
+                    Cat("unified allocation of ", bytes, " bytes"),
+                    address.status());
+  }
+  Count(HETGPU_COUNTER_ALLOCATIONS);
+  return address;
+}
+
+absl::Status Context::Advise(uint64_t address, hetgpuMemAdvice advice) {
+  if (unified_ && !allocations_.Holding(address)) {
+    return unified_->memory().Advise(address, advice);
+  }
+  return allocations_.SetAdvice(address, advice);
+}
+
 absl::Status Context::Free(uint64_t address) {
   if (address == 0) return absl::OkStatus();
+  if (unified_ && !allocations_.Holding(address)) {
+    WaitIdle();
+    return unified_->memory().Free(address);
+  }
   HETGPU_RETURN_IF_ERROR(allocations_.Remove(address));
   WaitIdle();
   return OnDevice(
@@ -256,13 +297,20 @@ void Context::Close() {
 }
 
 absl::Status Context::SetLimit(hetgpuLimit limit, uint64_t value) {
-  HETGPU_RETURN_IF_ERROR(CheckLimit(limit));
+  HETGPU_RETURN_IF_ERROR(CheckLimit(limit, unified_ != nullptr));
+  if (limit == HETGPU_LIMIT_RESIDENT_BYTES) {
+    unified_->memory().SetResidentLimit(unified_->location(), value);
+    return absl::OkStatus();
+  }
   launch_timeout_ms_ = value;
   return absl::OkStatus();
 }
 
 absl::StatusOr<uint64_t> Context::GetLimit(hetgpuLimit limit) const {
-  HETGPU_RETURN_IF_ERROR(CheckLimit(limit));
+  HETGPU_RETURN_IF_ERROR(CheckLimit(limit, unified_ != nullptr));
+  if (limit == HETGPU_LIMIT_RESIDENT_BYTES) {
+    return unified_->memory().ResidentLimit(unified_->location());
+  }
   return launch_timeout_ms_.load();
 }
 

@@ -21,6 +21,7 @@
 #include "runtime/handle_table.h"
 #include "runtime/memory.h"
 #include "runtime/opening.h"
+#include "runtime/unified_memory.h"
 
 namespace hetgpu::runtime {
 
@@ -33,9 +34,10 @@ class Context : public std::enable_shared_from_this<Context> {
   using Handle = hetgpuContext;
   static constexpr HandleKind kKind = HandleKind::kContext;
 
-  // Opens the device; the context has a handle and a default stream.
+  // Opens the device; the context has a handle and a default stream. `flags` as
+  // in the C API.
   static absl::StatusOr<std::shared_ptr<Context>> Create(
-      std::shared_ptr<Device> device);
+      std::shared_ptr<Device> device, uint32_t flags = 0);
   ~Context();
 
   Handle handle() const { return handle_; }
@@ -48,6 +50,8 @@ class Context : public std::enable_shared_from_this<Context> {
   }
   uint32_t trace_process() const { return trace_process_; }
   AllocationTable& allocations() { return allocations_; }
+  // Null unless the context is unified.
+  const std::shared_ptr<UnifiedMember>& unified() const { return unified_; }
   std::shared_ptr<Stream> default_stream() const;
 
   // How often a call is tried again: a device that is lost over and over is not
@@ -69,6 +73,7 @@ class Context : public std::enable_shared_from_this<Context> {
   absl::Status Free(uint64_t address);
   // Bytes that the device has left.
   uint64_t FreeMemory();
+  absl::Status Advise(uint64_t address, hetgpuMemAdvice advice);
 
   // Gives a child a handle and takes note of it. INVALID_HANDLE after Close().
   template <typename T>
@@ -106,6 +111,7 @@ class Context : public std::enable_shared_from_this<Context> {
   Context(std::shared_ptr<Device> device,
           std::unique_ptr<hetgpu::Device> backend);
   bool IsClosed() const;
+  absl::StatusOr<uint64_t> AllocateUnified(uint64_t bytes);
   std::vector<std::shared_ptr<Stream>> Streams();
   // Has modules give up what the device held for them; its bytes.
   uint64_t LeaveModules();
@@ -118,6 +124,7 @@ class Context : public std::enable_shared_from_this<Context> {
   std::atomic<const Opening*> present_;  // the same
   std::function<void(std::string_view)> print_;  // guarded by mutex_
   const uint32_t trace_process_;
+  std::shared_ptr<UnifiedMember> unified_;
   AllocationTable allocations_;
   std::atomic<uint64_t> launch_timeout_ms_ = 0;
   Handle handle_ = nullptr;

@@ -13,7 +13,7 @@ std::atomic<uint64_t> counters[HETGPU_COUNTER_COUNT];
 constexpr const char* kCounterNames[HETGPU_COUNTER_COUNT] = {
     "compiles",    "cache_disk_hits", "cache_memory_hits", "cache_discarded",
     "launches",    "bytes_to_device", "bytes_from_device", "bytes_on_device",
-    "allocations", "compile_ns",
+    "allocations", "compile_ns",      "bytes_moved",       "bytes_lost",
 };
 
 bool Exists(hetgpuCounter counter) {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
+#include "memory/arena.h"
 #include "runtime/error.h"
 #include "runtime/status_macros.h"
 
@@ -26,13 +27,35 @@ absl::Status ReadChoice(const GetVariable& get, const char* name,
   return absl::OkStatus();
 }
 
-absl::Status ReadCacheSize(const GetVariable& get, uint64_t& bytes) {
-  constexpr char kName[] = "HETGPU_JIT_CACHE_SIZE";
-  const auto text = get(kName);
+absl::Status ReadArenaBase(const GetVariable& get) {
+  const auto text = get("HETGPU_ARENA_BASE");
+  if (!text || text->empty() || memory::ParseArenaBase(*text)) {
+    return absl::OkStatus();
+  }
+  return Error(HETGPU_ERROR_INVALID_ENVIRONMENT, "HETGPU_ARENA_BASE is \"",
+               *text,
+               "\", expected a hexadecimal multiple of 2^30, not 0, at least "
+               "2^40 below 2^47");
+}
+
+absl::Status ReadNumber(const GetVariable& get, const char* name,
+                        uint64_t& number) {
+  const auto text = get(name);
+  if (!text || text->empty()) return absl::OkStatus();
+  const char* const end = text->data() + text->size();
+  const auto [rest, error] = std::from_chars(text->data(), end, number);
+  if (error == std::errc() && rest == end) return absl::OkStatus();
+  return Error(HETGPU_ERROR_INVALID_ENVIRONMENT, name, " is \"", *text,
+               "\", expected a number");
+}
+
+absl::Status ReadSize(const GetVariable& get, const char* name,
+                      uint64_t& bytes) {
+  const auto text = get(name);
   if (!text || text->empty()) return absl::OkStatus();
   const auto parsed = ParseBytes(*text);
   if (!parsed) {
-    return Error(HETGPU_ERROR_INVALID_ENVIRONMENT, kName, " is \"", *text,
+    return Error(HETGPU_ERROR_INVALID_ENVIRONMENT, name, " is \"", *text,
                  "\", expected bytes with optional suffix K, M or G");
   }
   bytes = *parsed;
@@ -77,7 +100,13 @@ absl::StatusOr<Environment> ReadEnvironment(const GetVariable& get) {
   HETGPU_RETURN_IF_ERROR(ReadChoice(get, "HETGPU_CPU_MODE",
                                     {"auto", "simd", "scalar", "fiber"},
                                     environment.cpu_mode));
-  HETGPU_RETURN_IF_ERROR(ReadCacheSize(get, environment.cache_bytes));
+  HETGPU_RETURN_IF_ERROR(ReadSize(get, "HETGPU_JIT_CACHE_SIZE",
+                                  environment.cache_bytes));
+  HETGPU_RETURN_IF_ERROR(ReadSize(get, "HETGPU_RESIDENT_LIMIT",
+                                  environment.resident_limit));
+  HETGPU_RETURN_IF_ERROR(ReadNumber(get, "HETGPU_PREFETCH_THRESHOLD",
+                                    environment.prefetch_threshold));
+  HETGPU_RETURN_IF_ERROR(ReadArenaBase(get));
   environment.cache_dir = CacheDir(get);
   environment.trace_path = get("HETGPU_TRACE").value_or("");
   environment.compiler_library = get("HETGPU_COMPILER_LIBRARY").value_or("");

@@ -6,6 +6,13 @@
 //                           ~/.cache/hetgpu
 //   HETGPU_JIT_CACHE_SIZE   bytes with optional suffix K, M, G (or KB, …, of
 //                           1024); 0 = no disk cache; default 512MB
+//   HETGPU_ARENA_BASE       where the addresses of the process begin, as a
+//                           hexadecimal multiple of 2^30; default 600000000000
+//   HETGPU_RESIDENT_LIMIT   bytes (same suffixes) of unified memory that a device
+//                           holds at most; default what it has
+//   HETGPU_PREFETCH_THRESHOLD  reads in a row, each where the last one ended,
+//                           after which copies to the host fetch ahead; 0 =
+//                           never; default 3
 //   HETGPU_CUDA_LIBRARY     read by the CUDA backend: path of libcuda.so.1
 //   HETGPU_TRACE            file to write a trace to (trace.h); default none
 //   HETGPU_COMPILER_LIBRARY path of libhetgpu_compiler.so; default: next to
@@ -28,6 +35,8 @@ struct Environment {
   std::string cpu_mode = "auto";
   std::string cache_dir;  // "" = no place known: disk cache off
   uint64_t cache_bytes = uint64_t{512} << 20;
+  uint64_t resident_limit = 0;  // 0 = what a device has
+  uint64_t prefetch_threshold = 3;
   std::string trace_path;  // "" = no trace
   std::string compiler_library;  // "" = next to this library
 };

@@ -55,6 +55,8 @@ constexpr ResultRow kResults[] = {
                "more shared memory than the device has per block"),
     HETGPU_ROW(HETGPU_ERROR_INVALID_ARGUMENTS,
                "wrong number or size of kernel arguments"),
+    HETGPU_ROW(HETGPU_ERROR_WORKING_SET_TOO_LARGE,
+               "memory used at once does not fit on the device"),
     HETGPU_ROW(HETGPU_ERROR_LAUNCH_ILLEGAL_ADDRESS,
                "kernel accessed an illegal address"),
     HETGPU_ROW(HETGPU_ERROR_LAUNCH_MISALIGNED_ADDRESS,

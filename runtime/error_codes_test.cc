@@ -152,11 +152,11 @@ TEST_F(ErrorCodesTest, EachIsProvoked) {
     EXPECT_STRNE(hetgpuGetLastErrorDetail(), "");
   }
   // These need a process or a driver of their own: environment_test.cc,
-  // compiler_loader_test.cc and error_test.cc.
+  // compiler_loader_test.cc, error_test.cc and unified_memory_test.cc.
   for (hetgpuResult elsewhere :
        {HETGPU_SUCCESS, HETGPU_ERROR_INVALID_ENVIRONMENT,
         HETGPU_ERROR_COMPILER_UNAVAILABLE, HETGPU_ERROR_INTERNAL,
-        HETGPU_ERROR_LAUNCH_FAILED}) {
+        HETGPU_ERROR_WORKING_SET_TOO_LARGE, HETGPU_ERROR_LAUNCH_FAILED}) {
     provoke_[elsewhere] = nullptr;
   }
   for (int code = 0; code < 1000; ++code) {

@@ -96,10 +96,28 @@ void AllocationTable::RemoveModuleData(uint64_t address) {
 }
 
 absl::StatusOr<Allocation> AllocationTable::Find(uint64_t address) const {
+  std::unique_lock lock(mutex_);
+  const auto holder = Holder(live_, address);
+  if (holder != live_.end()) return holder->second;
+  if (shared_ == nullptr || Holder(freed_, address) != freed_.end()) {
+    return NotFound(address);
+  }
+  lock.unlock();
+  return shared_->Find(address);
+}
+
+std::optional<Allocation> AllocationTable::Holding(uint64_t address) const {
   std::lock_guard lock(mutex_);
   const auto holder = Holder(live_, address);
-  if (holder == live_.end()) return NotFound(address);
+  if (holder == live_.end()) return std::nullopt;
   return holder->second;
+}
+
+std::vector<Allocation> AllocationTable::All() const {
+  std::lock_guard lock(mutex_);
+  std::vector<Allocation> all;
+  for (const auto& [base, allocation] : live_) all.push_back(allocation);
+  return all;
 }
 
 absl::Status AllocationTable::CheckRange(std::string_view what,

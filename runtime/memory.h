@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -43,6 +45,13 @@ class AllocationTable {
 
   absl::Status SetAdvice(uint64_t address, hetgpuMemAdvice advice);
 
+  // The live allocation that holds `address`, if any.
+  std::optional<Allocation> Holding(uint64_t address) const;
+  std::vector<Allocation> All() const;
+
+  // Makes Find() and CheckRange() look there too. Before any other call.
+  void SetShared(const AllocationTable* shared) { shared_ = shared; }
+
  private:
   using Map = std::map<uint64_t, Allocation>;
 
@@ -52,6 +61,7 @@ class AllocationTable {
   void RememberFreed(const Allocation& allocation);
   void ForgetFreed(const Allocation& allocation);
 
+  const AllocationTable* shared_ = nullptr;
   mutable std::mutex mutex_;
   Map live_;
   // Ranges freed and not handed out again, to name use after free; bounded.

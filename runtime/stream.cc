@@ -8,6 +8,7 @@
 #include "runtime/function.h"
 #include "runtime/status_macros.h"
 #include "runtime/traced_queue.h"
+#include "runtime/unified_queue.h"
 
 namespace hetgpu::runtime {
 namespace {
@@ -70,6 +71,9 @@ absl::Status Stream::Follow() {
   HETGPU_ASSIGN_OR_RETURN(auto queue, opening->device().CreateQueue());
   queue = WithTrace(context_->trace_process(), opening->device(),
                     std::move(queue));
+  if (const auto& member = context_->unified()) {
+    queue = std::make_unique<UnifiedQueue>(member, std::move(queue));
+  }
   auto place = std::make_shared<Place>();
   place->queue = opening->Own(std::move(queue));
   place->opening = std::move(opening);
@@ -153,6 +157,16 @@ absl::Status Stream::Fill(uint64_t dst, uint64_t pattern,
   }));
   Count(HETGPU_COUNTER_BYTES_ON_DEVICE, count * pattern_bytes);
   return absl::OkStatus();
+}
+
+absl::Status Stream::Prefetch(uint64_t address, uint64_t bytes) {
+  if (bytes == 0) return absl::OkStatus();
+  HETGPU_RETURN_IF_ERROR(
+      context_->allocations().CheckRange("prefetch", address, bytes));
+  if (!context_->unified()) return absl::OkStatus();
+  return Enqueue([&](const Place& place) {
+    return static_cast<UnifiedQueue&>(*place.queue).Prefetch(address, bytes);
+  });
 }
 
 absl::Status Stream::HostFunction(hetgpuHostFunction function, void* user) {

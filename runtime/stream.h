@@ -39,6 +39,7 @@ class Stream {
   absl::Status Copy(uint64_t dst, uint64_t src, uint64_t bytes);
   absl::Status Fill(uint64_t dst, uint64_t pattern, uint32_t pattern_bytes,
                     uint64_t count);
+  absl::Status Prefetch(uint64_t address, uint64_t bytes);
   absl::Status HostFunction(hetgpuHostFunction function, void* user);
   absl::Status Launch(LaunchDesc desc, Function& function);
   absl::Status Record(Event& event);

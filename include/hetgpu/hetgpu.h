@@ -96,6 +96,9 @@ typedef enum hetgpuResult {
   HETGPU_ERROR_OUT_OF_RESOURCES = 41,
   /* Wrong number or size of arguments. */
   HETGPU_ERROR_INVALID_ARGUMENTS = 42,
+  /* In a unified context: the memory that a command may use does not fit on the
+   * device at once, whatever else makes room. */
+  HETGPU_ERROR_WORKING_SET_TOO_LARGE = 43,
 
   /* Launches that failed while running: reported by the next synchronising call
    * on the stream, once. The context stays usable.
@@ -223,9 +226,23 @@ HETGPU_API hetgpuResult hetgpuDeviceGetProperty(hetgpuDevice device,
 
 /* --------------------------------------------------------------- contexts */
 
+/* The context shares its memory with all contexts that have this flag, on
+ * whatever devices: an allocation made through one is valid in all, at the same
+ * address, and may be freed through any. Every launch, copy and fill finds what
+ * was written by those enqueued before it on other devices, and waits for them;
+ * streams of one device are ordered by events, as always. More may be allocated
+ * than a device holds: what was not used lately gives way. An allocation lives
+ * until it is freed or the last such context is destroyed. Modules and their
+ * variables belong to their context, and in-kernel malloc to its device; pointers
+ * to either mean nothing elsewhere. Contexts on one device share one opening of
+ * it: its hetgpuContextSetPrintf is for all of them. UNSUPPORTED where a device
+ * cannot have memory at the addresses of the process. */
+#define HETGPU_CONTEXT_UNIFIED 1u
+
 /* A context owns memory, modules, streams and events on one device. There is no
  * current context: every call names its own. Addresses of one context mean
- * nothing in another. `flags` must be 0. */
+ * nothing in another, but for those of unified contexts. `flags` is 0 or
+ * HETGPU_CONTEXT_UNIFIED. */
 HETGPU_API hetgpuResult hetgpuContextCreate(hetgpuDevice device,
                                             uint32_t flags,
                                             hetgpuContext* context);
@@ -249,7 +266,11 @@ typedef enum hetgpuLimit {
   /* Bytes of call stack per thread. */
   HETGPU_LIMIT_STACK_BYTES = 1,
   /* Bytes that device-side malloc may hand out. */
-  HETGPU_LIMIT_HEAP_BYTES = 2
+  HETGPU_LIMIT_HEAP_BYTES = 2,
+  /* Unified contexts: bytes of unified memory that their device holds at most,
+   * for all contexts on it; 0 = what it has (default, or HETGPU_RESIDENT_LIMIT).
+   * What is there already leaves when room is needed. */
+  HETGPU_LIMIT_RESIDENT_BYTES = 3
 } hetgpuLimit;
 
 /* UNSUPPORTED where the device has no such limit. */
@@ -319,7 +340,12 @@ HETGPU_API hetgpuResult hetgpuMemFillAsync(hetgpuDevicePtr dst,
                                            uint64_t count,
                                            hetgpuStream stream);
 
-/* Hints about whole allocations; they never change results. */
+/* Hints about whole allocations; they never change results, but for two promises
+ * in unified contexts. READ_ONLY: kernels that were not given the address as an
+ * argument, but find it in memory, do not write there. WRITE_FIRST: a launch
+ * that may write there writes all of it before reading any, so its old content
+ * is not brought to the device. PREFER_DEVICE and PREFER_HOST: gives way later
+ * or sooner when a device is full. */
 typedef enum hetgpuMemAdvice {
   HETGPU_MEM_ADVICE_NONE = 0,             /* forget earlier advice */
   HETGPU_MEM_ADVICE_READ_ONLY = 1,        /* kernels only read it */
@@ -340,12 +366,23 @@ typedef struct hetgpuMemAttributes {
   hetgpuDevice device;
   hetgpuMemAdvice advice;
   uint32_t is_module_data; /* 1: a module's global data, not freeable */
+  uint32_t is_unified;     /* 1: shared by all unified contexts */
+  uint64_t resident_bytes; /* whose newest content is on the context's device */
 } hetgpuMemAttributes;
 
 /* Of the allocation that holds `address`. */
 HETGPU_API hetgpuResult hetgpuMemGetAttributes(hetgpuContext context,
                                                hetgpuDevicePtr address,
                                                hetgpuMemAttributes* attributes);
+/* Brings the range to the context's device (asynchronous: that of `stream`, in
+ * its order), so that later commands need not wait for it. Does nothing outside
+ * of unified contexts, where memory is always there. */
+HETGPU_API hetgpuResult hetgpuMemPrefetch(hetgpuContext context,
+                                          hetgpuDevicePtr address,
+                                          uint64_t bytes);
+HETGPU_API hetgpuResult hetgpuMemPrefetchAsync(hetgpuDevicePtr address,
+                                               uint64_t bytes,
+                                               hetgpuStream stream);
 /* Bytes on the context's device, now. */
 HETGPU_API hetgpuResult hetgpuMemGetInfo(hetgpuContext context,
                                          uint64_t* free_bytes,
@@ -647,7 +684,9 @@ typedef enum hetgpuCounter {
   HETGPU_COUNTER_BYTES_ON_DEVICE = 7, /* copied within devices */
   HETGPU_COUNTER_ALLOCATIONS = 8,
   HETGPU_COUNTER_COMPILE_NS = 9,      /* nanoseconds spent compiling */
-  HETGPU_COUNTER_COUNT = 10           /* how many there are */
+  HETGPU_COUNTER_BYTES_MOVED = 10,    /* of unified memory, between places */
+  HETGPU_COUNTER_BYTES_LOST = 11,     /* of unified memory, with a device */
+  HETGPU_COUNTER_COUNT = 12           /* how many there are */
 } hetgpuCounter;
 
 HETGPU_API hetgpuResult hetgpuGetCounter(hetgpuCounter counter,

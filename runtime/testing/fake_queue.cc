@@ -154,12 +154,14 @@ absl::Status FakeQueue::Enqueue(std::function<void()> run, bool always) {
                always});
 }
 
+absl::Status FakeQueue::EnqueueLaunch(std::function<LaunchError()> run) {
+  return Push({std::move(run), /*always=*/false, /*is_launch=*/true});
+}
+
 absl::Status FakeQueue::Launch(LaunchDesc desc) {
-  return Push(
-      {[this, desc = std::move(desc)] {
-         return static_cast<FakeKernel*>(desc.kernel)->Run(desc, cancelled_);
-       },
-       /*always=*/false, /*is_launch=*/true});
+  return EnqueueLaunch([this, desc = std::move(desc)] {
+    return static_cast<FakeKernel*>(desc.kernel)->Run(desc, cancelled_);
+  });
 }
 
 absl::Status FakeQueue::Copy(uint64_t dst, uint64_t src, uint64_t bytes) {

@@ -73,6 +73,10 @@ class FakeQueue : public Queue {
   absl::Status Synchronize(LaunchError* error) override;
   void Cancel() override;
 
+ protected:
+  absl::Status Enqueue(std::function<void()> run, bool always = false);
+  absl::Status EnqueueLaunch(std::function<LaunchError()> run);
+
  private:
   struct Command {
     std::function<LaunchError()> run;
@@ -80,7 +84,6 @@ class FakeQueue : public Queue {
     bool is_launch = false;
   };
 
-  absl::Status Enqueue(std::function<void()> run, bool always = false);
   absl::Status Push(Command command);
   LaunchError RunOnDevice(const Command& command);
   void Work();

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "hetgpu/hetgpu.h"
 #include "hetir/module_info.h"
+#include "runtime/testing/expect.h"
 
 namespace hetgpu::runtime {
 
@@ -38,21 +39,6 @@ class FakeTest : public testing::Test {
   hetgpuContext context_ = nullptr;
   hetgpuModule module_ = nullptr;
 };
-
-// EXPECT_EQ that shows the detail of a failure.
-#define EXPECT_RESULT(expected, expression)                             \
-  do {                                                                  \
-    const hetgpuResult result_ = (expression);                          \
-    EXPECT_STREQ(hetgpuResultName(expected), hetgpuResultName(result_)) \
-        << #expression << ": " << hetgpuGetLastErrorDetail();           \
-  } while (false)
-#define EXPECT_SUCCESS(expression) EXPECT_RESULT(HETGPU_SUCCESS, expression)
-#define ASSERT_SUCCESS(expression)                            \
-  do {                                                        \
-    const hetgpuResult result_ = (expression);                \
-    ASSERT_STREQ("HETGPU_SUCCESS", hetgpuResultName(result_)) \
-        << #expression << ": " << hetgpuGetLastErrorDetail(); \
-  } while (false)
 
 }  // namespace hetgpu::runtime
 

@@ -1,0 +1,195 @@
+// The memory that all unified contexts of the process share.
+//
+// Every allocation has one address on every device. Which device holds which
+// version of it is kept by memory::Residency; this class moves the data. Before
+// a command is enqueued the data it uses is brought to its device, and after it
+// an event is recorded, so that later transfers know what to wait for:
+//
+//   kernel on A writes X          stream of A:  launch ── record e1
+//   kernel on B reads X           memory of A:  wait e1 ── copy X ── record e2
+//                                 stream of B:  wait e2 ── launch ── record e3
+//
+// Data travels on queues of its own, one per device: those of the contexts may
+// have failed and skip commands. A queue whose host functions may wait waits for
+// another device's event in one; for other queues the calling thread waits. So
+// devices wait for each other in one direction only, and never in a circle.
+//
+// Contents that no device has room for, and copies between devices that do not
+// reach each other, are in the host's mirror of an allocation.
+#ifndef HETGPU_RUNTIME_UNIFIED_MEMORY_H_
+#define HETGPU_RUNTIME_UNIFIED_MEMORY_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/common/driver.h"
+#include "memory/read_ahead.h"
+#include "memory/residency.h"
+#include "memory/segment_heap.h"
+#include "memory/write_combiner.h"
+#include "runtime/device.h"
+#include "runtime/memory.h"
+
+namespace hetgpu::runtime {
+
+class UnifiedMemory;
+
+// A unified context's part in it. The device stays open while one of its members
+// lives; what it alone holds goes to the host with the last one. Everything is
+// freed with the last member of all.
+class UnifiedMember {
+ public:
+  UnifiedMember(UnifiedMemory& memory, memory::Location location,
+                std::shared_ptr<hetgpu::Device> device);
+  ~UnifiedMember();
+  UnifiedMember(const UnifiedMember&) = delete;
+  UnifiedMember& operator=(const UnifiedMember&) = delete;
+
+  UnifiedMemory& memory() const { return memory_; }
+  memory::Location location() const { return location_; }
+  const std::shared_ptr<hetgpu::Device>& device() const { return device_; }
+
+ private:
+  UnifiedMemory& memory_;
+  const memory::Location location_;
+  const std::shared_ptr<hetgpu::Device> device_;
+};
+
+// Threads: any.
+class UnifiedMemory {
+ public:
+  // Of the process, kept for life.
+  static absl::StatusOr<UnifiedMemory*> Get();
+
+  // UNSUPPORTED when the device cannot have memory at chosen addresses.
+  absl::StatusOr<std::shared_ptr<UnifiedMember>> Join(
+      const std::shared_ptr<Device>& device);
+
+  AllocationTable& allocations() { return allocations_; }
+  absl::StatusOr<uint64_t> Allocate(uint64_t bytes);
+  // Waits for the commands that use it. AllocationTable::Remove()'s errors.
+  absl::Status Free(uint64_t address);
+  absl::Status Advise(uint64_t address, hetgpuMemAdvice advice);
+  // Bytes that may be mapped on a device; 0: all that it has.
+  void SetResidentLimit(memory::Location where, uint64_t bytes);
+  uint64_t ResidentLimit(memory::Location where) const;
+  // Bytes of the allocation at `address` whose newest content is there.
+  uint64_t ResidentBytes(memory::Location where, uint64_t address) const;
+
+  // Brings `uses` to `where`, enqueues a command that uses them by `enqueue` on
+  // `queue`, a queue of that device, and takes note. WORKING_SET_TOO_LARGE when
+  // they cannot be there at once; then nothing was enqueued.
+  absl::Status Run(memory::Location where, hetgpu::Queue& queue,
+                   std::span<const memory::Use> uses,
+                   const std::function<absl::Status()>& enqueue);
+  // What a launch may use of unified memory.
+  std::vector<memory::Use> UsesOf(const LaunchDesc& desc) const;
+
+  // A copy to the host on `queue`, from where the data is.
+  absl::Status Read(memory::Location where, hetgpu::Queue& queue, void* dst,
+                    uint64_t src, uint64_t bytes);
+  // Takes a small write that may be sent later; false: send it now. Nothing that
+  // was enqueued before may be running.
+  bool WriteLater(uint64_t dst, const void* src, uint64_t bytes);
+
+ private:
+  friend class UnifiedMember;
+
+  // An event that was recorded, with what must outlive it.
+  struct Ticket {
+    std::shared_ptr<hetgpu::Device> device;
+    std::unique_ptr<hetgpu::Event> event;
+    std::vector<std::shared_ptr<Ticket>> awaited;
+    std::string data;  // that a copy reads
+  };
+  using Tickets = std::vector<std::shared_ptr<Ticket>>;
+
+  // A command in flight that uses a copy of an allocation.
+  struct InFlight {
+    std::shared_ptr<Ticket> ticket;
+    memory::Location device;  // whose queue it is on
+    memory::Location copy;
+    const hetgpu::Queue* queue;
+    bool writes;
+    bool is_transfer;
+  };
+
+  struct Place {
+    Device* source = nullptr;  // the runtime's
+    std::shared_ptr<hetgpu::Device> device;  // null: no members
+    std::unique_ptr<hetgpu::Queue> queue;    // for transfers
+    uint64_t members = 0;
+    uint64_t losses = 0;
+  };
+
+  // Host memory for one allocation; pages are taken when touched.
+  class Mirror {
+   public:
+    explicit Mirror(uint64_t bytes);
+    ~Mirror();
+    char* data() const { return data_; }
+
+   private:
+    const uint64_t bytes_;
+    char* data_;
+  };
+
+  explicit UnifiedMemory(uint64_t prefetch_threshold);
+  void Leave(memory::Location where);
+
+  // All below need mutex_; with a lock as argument they may let go of it and
+  // take it again.
+  using Lock = std::unique_lock<std::mutex>;
+
+  absl::Status Prepare(Lock& lock, memory::Location where,
+                       std::span<const memory::Use> uses);
+  absl::Status Flush(Lock& lock, memory::Location where,
+                     std::span<const memory::Use> uses);
+  absl::Status Send(Lock& lock, memory::Location where, uint64_t address,
+                    std::string bytes);
+  Tickets Blockers(memory::Location where,
+                   std::span<const memory::Step> steps);
+  absl::Status Carry(const memory::Step& step,
+                     std::span<const memory::Use> keep);
+  absl::Status Map(const memory::Step& step, std::span<const memory::Use> keep);
+  absl::Status Unmap(const memory::Step& step);
+  absl::Status Take(const memory::Step& step);
+  absl::Status Copy(const memory::Step& step);
+  // The queue that carries out a copy.
+  memory::Location CarrierOf(const memory::Step& step);
+  bool CanWait(memory::Location device, memory::Location other) const;
+  // Makes `queue` of `device` wait.
+  absl::Status Await(hetgpu::Queue& queue, memory::Location device,
+                     const InFlight& command, Tickets& awaited);
+  absl::StatusOr<std::shared_ptr<Ticket>> NewTicket(memory::Location device);
+  void WaitForCopy(uint64_t allocation, memory::Location copy, bool reads_too);
+  char* HostPointer(memory::Location where, uint64_t address);
+  uint64_t StartOf(uint64_t address) const;
+  std::vector<InFlight>& Commands(uint64_t allocation);
+  void FindLosses();
+  void FreeAll();
+  bool HoldsAll(memory::Location where, uint64_t address, uint64_t bytes) const;
+
+  memory::SegmentHeap heap_;
+  AllocationTable allocations_;
+  mutable std::mutex mutex_;
+  memory::Residency residency_;
+  memory::WriteCombiner held_;
+  memory::ReadAhead ahead_;
+  std::vector<Place> places_;  // by location; the host's is empty
+  std::map<uint64_t, std::unique_ptr<Mirror>> mirrors_;  // by allocation
+  std::map<uint64_t, std::vector<InFlight>> in_flight_;  // by allocation
+  uint64_t members_ = 0;
+};
+
+}  // namespace hetgpu::runtime
+
+#endif  // HETGPU_RUNTIME_UNIFIED_MEMORY_H_

@@ -112,6 +112,13 @@ uint64_t Function::ImageBytes() const {
   return image_bytes_;
 }
 
+const AccessSummary& Function::Access() {
+  std::call_once(access_found_, [this] {
+    access_ = FindAccess(state_->source(), *info_);
+  });
+  return access_;
+}
+
 absl::StatusOr<const std::string*> Function::Explain() {
   HETGPU_ASSIGN_OR_RETURN(
       const auto prepared,

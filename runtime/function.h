@@ -40,6 +40,8 @@ class Function {
   absl::Status Prepare();
   bool IsPrepared() const;
   uint64_t ImageBytes() const;  // 0 until prepared
+  // What it may access; found out by the first call.
+  const AccessSummary& Access();
   // How it runs and why; prepares.
   absl::StatusOr<const std::string*> Explain();
 
@@ -53,6 +55,8 @@ class Function {
   std::shared_ptr<const PreparedKernel> kernel_;
   uint64_t image_bytes_ = 0;
   std::string explanation_;
+  std::once_flag access_found_;
+  AccessSummary access_;
 };
 
 // INVALID_VALUE for unknown enumerators.

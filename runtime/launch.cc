@@ -142,6 +142,7 @@ absl::Status Launch(std::shared_ptr<Function> function,
   desc.params = std::move(params);
   desc.module_data = function->module().data();
   desc.timeout_ms = context.launch_timeout_ms();
+  if (context.unified()) desc.access = &function->Access();
   return stream.Launch(std::move(desc), *function);
 }
 

@@ -4,6 +4,9 @@
 #include <cstring>
 #include <utility>
 
+#include "frontend/ptx/access_summary.h"
+#include "frontend/ptx/parser.h"
+#include "hetir/container/container.h"
 #include "runtime/error.h"
 #include "runtime/file.h"
 #include "runtime/module_readers.h"
@@ -30,6 +33,16 @@ absl::StatusOr<std::shared_ptr<const ModuleSource>> ReadModuleSource(
   source->info = *std::move(info);
   if (source->info.name.empty()) source->info.name = source->name;
   return source;
+}
+
+AccessSummary FindAccess(const ModuleSource& source,
+                         const KernelInfo& kernel) {
+  if (kernel.access.is_known || IsContainer(source.bytes)) return kernel.access;
+  const auto module = ptx::Parse(source.bytes, source.name);
+  if (!module.ok()) return kernel.access;
+  const auto function = (*module)->FindFunction(kernel.name);
+  if (!function) return kernel.access;
+  return ptx::SummariseAccess(**module, *function);
 }
 
 absl::StatusOr<std::string> ReadFileBytes(const std::string& path) {

@@ -25,6 +25,10 @@ struct ModuleSource {
 absl::StatusOr<std::shared_ptr<const ModuleSource>> ReadModuleSource(
     std::string_view bytes, std::string_view name);
 
+// What a kernel of the module may access: from its description, or else found by
+// reading the source again.
+AccessSummary FindAccess(const ModuleSource& source, const KernelInfo& kernel);
+
 // FILE_UNREADABLE says why.
 absl::StatusOr<std::string> ReadFileBytes(const std::string& path);
 

@@ -38,6 +38,10 @@ class SharedDevice final : public hetgpu::Device {
   absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override {
     return shared_->CreateEvent();
   }
+  absl::StatusOr<std::unique_ptr<Texture>> CreateTexture(
+      const TextureDesc& desc) override {
+    return shared_->CreateTexture(desc);
+  }
   void SetPrintf(std::function<void(std::string_view)> sink) override {
     shared_->SetPrintf(std::move(sink));
   }

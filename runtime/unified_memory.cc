@@ -214,7 +214,8 @@ std::vector<Use> UnifiedMemory::UsesOf(const LaunchDesc& desc) const {
     entry.allocation = allocation;
     entry.writes = entry.writes || writes;
   };
-  const AccessSummary& access = desc.info->access;
+  const AccessSummary& access =
+      desc.access != nullptr ? *desc.access : desc.info->access;
   for (const PointerAccess& pointer : access.pointers) {
     uint64_t address = 0;
     if (pointer.offset + sizeof(address) > desc.params.size()) continue;

@@ -58,6 +58,12 @@ absl::Status UnifiedQueue::CopyFromDevice(void* dst, uint64_t src,
   return member_->memory().Read(member_->location(), *queue_, dst, src, bytes);
 }
 
+absl::Status UnifiedQueue::CopyPeer(uint64_t dst, hetgpu::Device& source,
+                                    uint64_t src, uint64_t bytes) {
+  ++commands_;
+  return queue_->CopyPeer(dst, source, src, bytes);
+}
+
 absl::Status UnifiedQueue::Fill(uint64_t dst, uint64_t pattern,
                                 uint32_t pattern_bytes, uint64_t count) {
   std::vector<Use> uses;

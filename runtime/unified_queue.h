@@ -26,6 +26,8 @@ class UnifiedQueue final : public hetgpu::Queue {
                             uint64_t bytes) override;
   absl::Status CopyFromDevice(void* dst, uint64_t src,
                               uint64_t bytes) override;
+  absl::Status CopyPeer(uint64_t dst, hetgpu::Device& source, uint64_t src,
+                        uint64_t bytes) override;
   absl::Status Fill(uint64_t dst, uint64_t pattern, uint32_t pattern_bytes,
                     uint64_t count) override;
   absl::Status HostFunction(std::function<void()> function) override;

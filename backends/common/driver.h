@@ -110,6 +110,9 @@ struct LaunchDesc {
   uint64_t module_data = 0;   // device address of the module's data segment;
                               // 0 for kernels of a DeviceModule
   uint64_t timeout_ms = 0;    // 0 = none
+  // What the kernel may access, for the runtime's unified memory; null: as in
+  // `info`.
+  const AccessSummary* access = nullptr;
 };
 
 // Recorded at most once; the runtime makes a new one for each record. Destroyed

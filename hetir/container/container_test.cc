@@ -31,6 +31,7 @@ ModuleInfo Sample() {
   kernel.max_threads[0] = 256;
   kernel.required_threads[2] = 3;
   kernel.line = 17;
+  kernel.access = {true, {{0, false, true}, {8, true, false}}, true, false};
   info.kernels.push_back(kernel);
   kernel.name = "refused";
   kernel.refusal = absl::UnimplementedError("sample.ptx:9:3: no");
@@ -72,6 +73,13 @@ TEST(ContainerTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(kernel.max_threads[0], 256u);
   EXPECT_EQ(kernel.required_threads[2], 3u);
   EXPECT_EQ(kernel.line, 17u);
+  EXPECT_TRUE(kernel.access.is_known);
+  EXPECT_TRUE(kernel.access.reads_unknown);
+  EXPECT_FALSE(kernel.access.writes_unknown);
+  ASSERT_EQ(kernel.access.pointers.size(), 2u);
+  EXPECT_TRUE(kernel.access.pointers[0].writes);
+  EXPECT_EQ(kernel.access.pointers[1].offset, 8u);
+  EXPECT_FALSE(kernel.access.pointers[1].writes);
   EXPECT_TRUE(kernel.refusal.ok());
   ASSERT_EQ(kernel.params.size(), 2u);
   EXPECT_TRUE(kernel.params[0].is_pointer);

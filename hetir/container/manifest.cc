@@ -41,6 +41,19 @@ void WriteParam(ByteWriter& out, const ParamInfo& param) {
   out.U8(param.is_pointer);
 }
 
+uint8_t Bits(bool first, bool second, bool third = false) {
+  return static_cast<uint8_t>(first | second << 1 | third << 2);
+}
+
+void WriteAccess(ByteWriter& out, const AccessSummary& access) {
+  out.U8(Bits(access.is_known, access.reads_unknown, access.writes_unknown));
+  out.U32(static_cast<uint32_t>(access.pointers.size()));
+  for (const PointerAccess& pointer : access.pointers) {
+    out.U32(pointer.offset);
+    out.U8(Bits(pointer.reads, pointer.writes));
+  }
+}
+
 void WriteKernel(ByteWriter& out, const KernelInfo& kernel) {
   out.String(kernel.name);
   out.U32(kernel.param_bytes);
@@ -56,6 +69,7 @@ void WriteKernel(ByteWriter& out, const KernelInfo& kernel) {
   for (const ParamInfo& param : kernel.params) {
     out.Record([&](ByteWriter& record) { WriteParam(record, param); });
   }
+  WriteAccess(out, kernel.access);
 }
 
 void WriteSymbol(ByteWriter& out, const SymbolInfo& symbol) {
@@ -111,6 +125,23 @@ absl::Status ReadParam(ByteReader in, const KernelInfo& kernel,
   return absl::OkStatus();
 }
 
+void ReadAccess(ByteReader& in, AccessSummary* access) {
+  constexpr uint32_t kPointerBytes = 5;
+  const uint8_t bits = in.U8();
+  access->is_known = (bits & 1) != 0;
+  access->reads_unknown = (bits & 2) != 0;
+  access->writes_unknown = (bits & 4) != 0;
+  const uint32_t pointers = in.Count(kPointerBytes);
+  for (uint32_t i = 0; i < pointers; ++i) {
+    PointerAccess pointer;
+    pointer.offset = in.U32();
+    const uint8_t kinds = in.U8();
+    pointer.reads = (kinds & 1) != 0;
+    pointer.writes = (kinds & 2) != 0;
+    access->pointers.push_back(pointer);
+  }
+}
+
 absl::Status ReadKernel(ByteReader in, KernelInfo* kernel) {
   kernel->name = in.String();
   kernel->param_bytes = in.U32();
@@ -128,6 +159,7 @@ absl::Status ReadKernel(ByteReader in, KernelInfo* kernel) {
         ReadParam(in.Record(), *kernel, &kernel->params.emplace_back());
     if (!status.ok()) return status;
   }
+  ReadAccess(in, &kernel->access);
   if (!in.ok() || kernel->name.empty()) {
     return Damaged("a kernel is cut short");
   }

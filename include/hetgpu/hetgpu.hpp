@@ -179,16 +179,18 @@ class Context {
  public:
   explicit Context(hetgpuContext handle) : owned_(handle) {}
 
-  static Result<Context> Create(const Device& device) {
+  // `flags`: 0 or HETGPU_CONTEXT_UNIFIED.
+  static Result<Context> Create(const Device& device, uint32_t flags = 0) {
     hetgpuContext handle = nullptr;
     const hetgpuResult result =
-        hetgpuContextCreate(device.handle(), 0, &handle);
+        hetgpuContextCreate(device.handle(), flags, &handle);
     return detail::Wrap<Context>(result, handle);
   }
-  static Result<Context> Create(const std::string& device) {
+  static Result<Context> Create(const std::string& device,
+                                uint32_t flags = 0) {
     auto found = Device::Get(device);
     if (!found) return found.status();
-    return Create(*found);
+    return Create(*found, flags);
   }
 
   Status Synchronize() const {
@@ -198,6 +200,16 @@ class Context {
   Status SetLaunchTimeoutMs(uint64_t milliseconds) const {
     return Status(hetgpuContextSetLimit(
         handle(), HETGPU_LIMIT_LAUNCH_TIMEOUT_MS, milliseconds));
+  }
+
+  // Of unified memory on the context's device; 0 = what it has.
+  Status SetResidentLimit(uint64_t bytes) const {
+    return Status(hetgpuContextSetLimit(handle(), HETGPU_LIMIT_RESIDENT_BYTES,
+                                        bytes));
+  }
+  // Brings a range of unified memory to the context's device.
+  Status Prefetch(hetgpuDevicePtr address, uint64_t bytes) const {
+    return Status(hetgpuMemPrefetch(handle(), address, bytes));
   }
 
   hetgpuContext handle() const { return owned_.get(); }

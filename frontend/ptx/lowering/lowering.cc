@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "frontend/ptx/access_summary.h"
 #include "frontend/ptx/lowering/context.h"
 #include "frontend/ptx/lowering/program.h"
 #include "frontend/ptx/sema.h"
@@ -157,8 +158,9 @@ absl::StatusOr<std::string> BuildContainer(const Module& module,
     if (!kernel.refusal.ok()) continue;
     auto nested = builder.create<mlir::ModuleOp>(FileOf(module, context),
                                                  llvm::StringRef(kernel.name));
-    kernel.refusal =
-        LowerInto(module, *sema, *module.FindFunction(kernel.name), nested);
+    const uint32_t function = *module.FindFunction(kernel.name);
+    kernel.access = SummariseAccess(module, function);
+    kernel.refusal = LowerInto(module, *sema, function, nested);
     if (!kernel.refusal.ok()) nested->erase();
   }
   return WriteContainer(*info, BuildSourceMap(module),

@@ -41,12 +41,17 @@ TEST(EnvironmentTest, ReadsEachVariable) {
                                  {"HETGPU_CPU_MODE", "fiber"},
                                  {"HETGPU_JIT_CACHE_DIR", "/c"},
                                  {"HETGPU_JIT_CACHE_SIZE", "1GB"},
+                                 {"HETGPU_ARENA_BASE", "0x100000000000"},
+                                 {"HETGPU_RESIDENT_LIMIT", "64M"},
+                                 {"HETGPU_PREFETCH_THRESHOLD", "7"},
                                  {"HETGPU_COMPILER_LIBRARY", "/l.so"}});
   ASSERT_TRUE(environment.ok());
   EXPECT_EQ(environment->fp_mode, "strict");
   EXPECT_EQ(environment->cpu_mode, "fiber");
   EXPECT_EQ(environment->cache_dir, "/c");
   EXPECT_EQ(environment->cache_bytes, 1u << 30);
+  EXPECT_EQ(environment->resident_limit, 64u << 20);
+  EXPECT_EQ(environment->prefetch_threshold, 7u);
   EXPECT_EQ(environment->compiler_library, "/l.so");
 }
 
@@ -62,6 +67,10 @@ TEST(EnvironmentTest, RefusesUnknownValuesByName) {
       {"HETGPU_CPU_MODE", "SIMD"},
       {"HETGPU_JIT_CACHE_SIZE", "lots"},
       {"HETGPU_JIT_CACHE_SIZE", "-1"},
+      {"HETGPU_ARENA_BASE", "0x600000000001"},
+      {"HETGPU_ARENA_BASE", "high"},
+      {"HETGPU_RESIDENT_LIMIT", "some"},
+      {"HETGPU_PREFETCH_THRESHOLD", "3x"},
       {"HETGPU_JIT_CACHE_SIZE", "99999999999G"}};
   for (const auto& [name, value] : bad) {
     const absl::Status status = Read({{name, value}}).status();

@@ -245,17 +245,23 @@ std::vector<Use> UnifiedMemory::UsesOf(const LaunchDesc& desc) const {
   return uses;
 }
 
-absl::Status UnifiedMemory::Run(Location where, hetgpu::Queue& queue,
+bool UnifiedMemory::Precedes(const InFlight& command,
+                             const UnifiedMember& member, const Use& use) {
+  return command.copy == member.location() && command.owner != &member &&
+         (command.writes || use.access != Access::kRead);
+}
+
+absl::Status UnifiedMemory::Run(const UnifiedMember& member,
+                                hetgpu::Queue& queue,
                                 std::span<const Use> uses,
                                 const std::function<absl::Status()>& enqueue) {
+  const Location where = member.location();
   Lock lock(mutex_);
   HETGPU_RETURN_IF_ERROR(Prepare(lock, where, uses));
   HETGPU_ASSIGN_OR_RETURN(auto ticket, NewTicket(where));
   for (const Use& use : uses) {
     for (const InFlight& command : Commands(StartOf(use.address))) {
-      const bool matters = command.copy == where && command.is_transfer &&
-                           (command.writes || use.access != Access::kRead);
-      if (!matters) continue;
+      if (!Precedes(command, member, use)) continue;
       HETGPU_RETURN_IF_ERROR(Await(queue, where, command, ticket->awaited));
     }
   }
@@ -266,7 +272,7 @@ absl::Status UnifiedMemory::Run(Location where, hetgpu::Queue& queue,
   for (const Use& use : uses) {
     const bool writes = use.access != Access::kRead;
     in_flight_[StartOf(use.address)].push_back(
-        {ticket, where, where, &queue, writes, /*is_transfer=*/false});
+        {ticket, where, where, &queue, writes, &member});
     if (writes) residency_.Wrote(where, use.address, use.bytes);
   }
   return absl::OkStatus();
@@ -281,14 +287,16 @@ bool UnifiedMemory::HoldsAll(Location where, uint64_t address,
   });
 }
 
-absl::Status UnifiedMemory::Read(Location where, hetgpu::Queue& queue,
-                                 void* dst, uint64_t src, uint64_t bytes) {
+absl::Status UnifiedMemory::Read(const UnifiedMember& member,
+                                 hetgpu::Queue& queue, void* dst, uint64_t src,
+                                 uint64_t bytes) {
+  const Location where = member.location();
   const Use use = {src, bytes, Access::kRead};
   Lock lock(mutex_);
   HETGPU_RETURN_IF_ERROR(Flush(lock, where, {&use, 1}));
   if (HoldsAll(where, src, bytes)) {
     lock.unlock();
-    return Run(where, queue, {&use, 1},
+    return Run(member, queue, {&use, 1},
                [&] { return queue.CopyFromDevice(dst, src, bytes); });
   }
   const auto holder = allocations_.Holding(src);
@@ -313,7 +321,7 @@ absl::Status UnifiedMemory::Read(Location where, hetgpu::Queue& queue,
       queue.HostFunction([=] { std::memcpy(dst, from, bytes); }));
   HETGPU_RETURN_IF_ERROR(queue.Record(ticket->event.get()));
   in_flight_[holder->base].push_back(
-      {ticket, where, kHost, &queue, false, /*is_transfer=*/true});
+      {ticket, where, kHost, &queue, /*writes=*/false, /*owner=*/nullptr});
   return absl::OkStatus();
 }
 

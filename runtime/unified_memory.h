@@ -9,6 +9,9 @@
 //   kernel on B reads X           memory of A:  wait e1 ── copy X ── record e2
 //                                 stream of B:  wait e2 ── launch ── record e3
 //
+// Contexts on one device wait for each other in the same way, without a copy.
+// Within a context streams are ordered by events, as always.
+//
 // Data travels on queues of its own, one per device: those of the contexts may
 // have failed and skip commands. A queue whose host functions may wait waits for
 // another device's event in one; for other queues the calling thread waits. So
@@ -84,18 +87,19 @@ class UnifiedMemory {
   // Bytes of the allocation at `address` whose newest content is there.
   uint64_t ResidentBytes(memory::Location where, uint64_t address) const;
 
-  // Brings `uses` to `where`, enqueues a command that uses them by `enqueue` on
-  // `queue`, a queue of that device, and takes note. WORKING_SET_TOO_LARGE when
-  // they cannot be there at once; then nothing was enqueued.
-  absl::Status Run(memory::Location where, hetgpu::Queue& queue,
+  // Brings `uses` to the member's device, enqueues a command that uses them by
+  // `enqueue` on `queue`, a queue of the member's, and takes note.
+  // WORKING_SET_TOO_LARGE when they cannot be there at once; then nothing was
+  // enqueued.
+  absl::Status Run(const UnifiedMember& member, hetgpu::Queue& queue,
                    std::span<const memory::Use> uses,
                    const std::function<absl::Status()>& enqueue);
   // What a launch may use of unified memory.
   std::vector<memory::Use> UsesOf(const LaunchDesc& desc) const;
 
   // A copy to the host on `queue`, from where the data is.
-  absl::Status Read(memory::Location where, hetgpu::Queue& queue, void* dst,
-                    uint64_t src, uint64_t bytes);
+  absl::Status Read(const UnifiedMember& member, hetgpu::Queue& queue,
+                    void* dst, uint64_t src, uint64_t bytes);
   // Takes a small write that may be sent later; false: send it now. Nothing that
   // was enqueued before may be running.
   bool WriteLater(uint64_t dst, const void* src, uint64_t bytes);
@@ -119,7 +123,9 @@ class UnifiedMemory {
     memory::Location copy;
     const hetgpu::Queue* queue;
     bool writes;
-    bool is_transfer;
+    // Whose command it is; null: a transfer. Commands of one member are ordered
+    // by its streams and events.
+    const UnifiedMember* owner;
   };
 
   struct Place {
@@ -166,6 +172,9 @@ class UnifiedMemory {
   // The queue that carries out a copy.
   memory::Location CarrierOf(const memory::Step& step);
   bool CanWait(memory::Location device, memory::Location other) const;
+  // That a command of `member` has to wait for one before.
+  static bool Precedes(const InFlight& command, const UnifiedMember& member,
+                       const memory::Use& use);
   // Makes `queue` of `device` wait.
   absl::Status Await(hetgpu::Queue& queue, memory::Location device,
                      const InFlight& command, Tickets& awaited);

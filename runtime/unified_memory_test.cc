@@ -326,6 +326,24 @@ TEST_F(UnifiedTest, DevicesWorkAtTheSameTimeOnDifferentData) {
   EXPECT_EQ(Word(3, a), 1u);
 }
 
+TEST_F(UnifiedTest, ContextsOnOneDeviceWaitForEachOther) {
+  const Member second = Make(1, HETGPU_CONTEXT_UNIFIED);
+  std::swap(members_[2], members_.emplace_back(second));
+  const hetgpuDevicePtr a = Alloc(800), b = Alloc(8);
+  for (int round = 0; round < 200; ++round) {
+    EXPECT_SUCCESS(Launch(round % 2 == 0 ? 1 : 2, "mix", a, a, 100));
+  }
+  EXPECT_SUCCESS(Launch(1, "set", a, 100, 1));
+  EXPECT_SUCCESS(Launch(2, "mix", a, a, 100));
+  EXPECT_EQ(Word(0, a), 5u);
+  Sim().gate_open = false;
+  EXPECT_SUCCESS(Launch(1, "gate", b));
+  EXPECT_SUCCESS(Launch(2, "mix", a, b, 1));
+  EXPECT_RESULT(HETGPU_ERROR_NOT_READY, hetgpuStreamQuery(Stream(2)));
+  Sim().gate_open = true;
+  EXPECT_EQ(Word(2, a), 5u * 3 + 2);
+}
+
 TEST_F(UnifiedTest, SmallWritesTravelTogether) {
   const hetgpuDevicePtr a = Alloc(64 << 10);
   EXPECT_SUCCESS(Launch(1, "set", a, 8 << 10, 0));

@@ -17,7 +17,7 @@ Access UnifiedQueue::Overwriting() const {
 
 absl::Status UnifiedQueue::Run(const std::vector<Use>& uses,
                                const std::function<absl::Status()>& enqueue) {
-  return member_->memory().Run(member_->location(), *queue_, uses, enqueue);
+  return member_->memory().Run(*member_, *queue_, uses, enqueue);
 }
 
 absl::Status UnifiedQueue::Launch(LaunchDesc desc) {
@@ -55,7 +55,7 @@ absl::Status UnifiedQueue::CopyFromDevice(void* dst, uint64_t src,
                                           uint64_t bytes) {
   ++commands_;
   if (!IsUnified(src)) return queue_->CopyFromDevice(dst, src, bytes);
-  return member_->memory().Read(member_->location(), *queue_, dst, src, bytes);
+  return member_->memory().Read(*member_, *queue_, dst, src, bytes);
 }
 
 absl::Status UnifiedQueue::CopyPeer(uint64_t dst, hetgpu::Device& source,

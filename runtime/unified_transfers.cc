@@ -204,7 +204,7 @@ absl::Status UnifiedMemory::Send(Lock& lock, Location where, uint64_t address,
       queue.CopyToDevice(address, ticket->data.data(), ticket->data.size()));
   HETGPU_RETURN_IF_ERROR(queue.Record(ticket->event.get()));
   in_flight_[allocation].push_back(
-      {ticket, where, where, &queue, /*writes=*/true, /*is_transfer=*/true});
+      {ticket, where, where, &queue, /*writes=*/true, /*owner=*/nullptr});
   residency_.Wrote(where, address, use.bytes);
   return absl::OkStatus();
 }
@@ -282,9 +282,9 @@ absl::Status UnifiedMemory::Copy(const Step& step) {
   HETGPU_RETURN_IF_ERROR(queue.Record(ticket->event.get()));
   auto& commands = in_flight_[allocation];
   commands.push_back({ticket, carrier, step.from, &queue, /*writes=*/false,
-                      /*is_transfer=*/true});
+                      /*owner=*/nullptr});
   commands.push_back({ticket, carrier, step.to, &queue, /*writes=*/true,
-                      /*is_transfer=*/true});
+                      /*owner=*/nullptr});
   Count(HETGPU_COUNTER_BYTES_MOVED, step.bytes);
   return absl::OkStatus();
 }

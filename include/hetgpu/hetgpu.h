@@ -229,8 +229,8 @@ HETGPU_API hetgpuResult hetgpuDeviceGetProperty(hetgpuDevice device,
 /* The context shares its memory with all contexts that have this flag, on
  * whatever devices: an allocation made through one is valid in all, at the same
  * address, and may be freed through any. Every launch, copy and fill finds what
- * was written by those enqueued before it on other devices, and waits for them;
- * streams of one device are ordered by events, as always. More may be allocated
+ * was written by those enqueued before it in other contexts, and waits for them;
+ * streams of one context are ordered by events, as always. More may be allocated
  * than a device holds: what was not used lately gives way. An allocation lives
  * until it is freed or the last such context is destroyed. Modules and their
  * variables belong to their context, and in-kernel malloc to its device; pointers

@@ -77,7 +77,7 @@ absl::StatusOr<std::shared_ptr<UnifiedMember>> UnifiedMemory::Join(
       memory::LocationTraits traits;
       traits.name = name;
       traits.capacity = limit != 0 ? limit : device->info().total_memory;
-      traits.host_addressable = device->info().host_addressable;
+      traits.host_addressable = opened->info().has_host_pointers;
       traits.domain = device->info().address_domain;
       traits.can_take = traits.domain != 0;
       residency_.AddLocation(std::move(traits));

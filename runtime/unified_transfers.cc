@@ -66,7 +66,7 @@ void UnifiedMemory::WaitForCopy(uint64_t allocation, Location copy,
 char* UnifiedMemory::HostPointer(Location where, uint64_t address) {
   if (where != kHost) {
     const Place& place = places_[where];
-    return place.device->info().host_addressable
+    return place.device->info().has_host_pointers
                ? static_cast<char*>(place.device->HostPointer(address))
                : nullptr;
   }
@@ -82,7 +82,7 @@ char* UnifiedMemory::HostPointer(Location where, uint64_t address) {
 Location UnifiedMemory::CarrierOf(const Step& step) {
   const bool from_host =
       step.from == kHost ||
-      places_[step.from].device->info().host_addressable;
+      places_[step.from].device->info().has_host_pointers;
   return step.to != kHost && from_host ? step.to : step.from;
 }
 

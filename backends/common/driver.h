@@ -46,6 +46,7 @@ struct DeviceInfo {
   uint32_t max_threads_per_block = 1024;
   uint32_t max_shared_per_block = 232448;  // 227 KiB
   bool host_addressable = false;  // host code may dereference device addresses
+  bool has_host_pointers = false;  // Device::HostPointer() gives them
   // A host function of a queue may wait for the work of other devices.
   bool host_functions_may_wait = false;
   // Devices with the same number other than 0 share one space of addresses: an

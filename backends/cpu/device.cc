@@ -20,6 +20,7 @@ DeviceInfo DescribeHost(const Options& options) {
   info.compute_units = options.threads;
   info.clock_khz = cpu.clock_khz;
   info.host_addressable = true;
+  info.has_host_pointers = true;
   info.host_functions_may_wait = true;
   return info;
 }

@@ -9,6 +9,10 @@
 namespace hetgpu::cpu {
 namespace {
 
+// Where devices other than the first keep their memory, downwards.
+constexpr uint64_t kOtherBases = 0x580000000000;
+constexpr uint64_t kOtherStride = uint64_t{1} << 42;
+
 class CpuDriver final : public Driver {
  public:
   std::string_view name() const override { return "cpu"; }
@@ -16,16 +20,20 @@ class CpuDriver final : public Driver {
   absl::StatusOr<std::vector<DeviceInfo>> Enumerate() override {
     absl::StatusOr<Options> options = ReadOptions();
     if (!options.ok()) return options.status();
-    return std::vector<DeviceInfo>{DescribeHost(*options)};
+    return std::vector<DeviceInfo>(options->devices, DescribeHost(*options));
   }
 
   absl::StatusOr<std::unique_ptr<Device>> Open(uint32_t ordinal) override {
-    if (ordinal != 0) {
-      return absl::UnavailableError(
-          absl::StrCat("cpu: no device ", ordinal, ": there is 1"));
-    }
     absl::StatusOr<Options> options = ReadOptions();
     if (!options.ok()) return options.status();
+    if (ordinal >= options->devices) {
+      return absl::UnavailableError(
+          absl::StrCat("cpu: no device ", ordinal, ": there ",
+                       options->devices == 1 ? "is " : "are ",
+                       options->devices));
+    }
+    // Two devices have different contents at an address of the arena.
+    if (ordinal > 0) options->host_base = kOtherBases - ordinal * kOtherStride;
     absl::StatusOr<std::unique_ptr<CpuDevice>> device =
         CpuDevice::Open(*options);
     if (!device.ok()) return device.status();

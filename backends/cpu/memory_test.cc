@@ -259,6 +259,13 @@ TEST(OptionsTest, VariablesAreReadAndRefusedByName) {
   EXPECT_NE(ReadOptions().status().message().find("HETGPU_CPU_THREADS=none"),
             std::string::npos);
   unsetenv("HETGPU_CPU_THREADS");
+  setenv("HETGPU_CPU_DEVICES", "2", 1);
+  EXPECT_EQ(ReadOptions()->devices, 2u);
+  setenv("HETGPU_CPU_DEVICES", "9", 1);
+  EXPECT_NE(ReadOptions().status().message().find("HETGPU_CPU_DEVICES=9"),
+            std::string::npos);
+  unsetenv("HETGPU_CPU_DEVICES");
+  unsetenv("HETGPU_CPU_THREADS");
   unsetenv("HETGPU_CPU_MEMORY");
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -18,6 +19,7 @@ namespace hetgpu::cpu {
 namespace {
 
 constexpr uint64_t kMinStackBytes = 16u << 10;
+constexpr uint32_t kMaxDevices = 8;
 
 uint32_t AllowedCores() {
   // Machines with more than 1024 processors need a larger set than cpu_set_t.
@@ -107,6 +109,21 @@ absl::Status ReadThreads(uint32_t* threads) {
   return absl::OkStatus();
 }
 
+absl::Status ReadDevices(uint32_t* devices) {
+  constexpr char kVariable[] = "HETGPU_CPU_DEVICES";
+  const char* text = std::getenv(kVariable);
+  if (text == nullptr || *text == '\0') return absl::OkStatus();
+  const char* end = text + std::strlen(text);
+  const auto [rest, error] = std::from_chars(text, end, *devices);
+  if (error == std::errc() && rest == end && *devices >= 1 &&
+      *devices <= kMaxDevices) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(kVariable, "=", text, ": expected a number from 1 to ",
+                   kMaxDevices));
+}
+
 }  // namespace
 
 absl::StatusOr<uint64_t> ParseBytes(std::string_view text) {
@@ -134,6 +151,9 @@ absl::StatusOr<Options> ReadOptions() {
         ReadBytes("HETGPU_CPU_STACK_SIZE", kMinStackBytes,
                   &options.stack_bytes)}) {
     if (!status.ok()) return status;
+  }
+  if (absl::Status status = ReadDevices(&options.devices); !status.ok()) {
+    return status;
   }
   if (absl::Status status = ReadHostBase(&options.host_base); !status.ok()) {
     return status;

@@ -14,6 +14,9 @@ struct Options {
   uint64_t memory_bytes = 0;  // HETGPU_CPU_MEMORY, default physical memory
   uint64_t heap_bytes = 8u << 20;     // HETGPU_CPU_HEAP: in-kernel malloc
   uint64_t stack_bytes = 256u << 10;  // HETGPU_CPU_STACK_SIZE: per fiber
+  // HETGPU_CPU_DEVICES: how many devices this processor shows itself as, for
+  // programs written for several. Each has memory of its own.
+  uint32_t devices = 1;
   // HETGPU_CPU_ARENA_BASE (hex): keeps device memory there in the address space
   // of the process, while programs see the same addresses as ever; 0: not given.
   uint64_t host_base = 0;

@@ -360,7 +360,7 @@ class SimDriver : public Driver {
     info.target = "sim";
     info.total_memory = kSimMemory;
     info.compute_units = 1;
-    info.host_addressable = info.host_functions_may_wait = ordinal == 0;
+    info.has_host_pointers = info.host_functions_may_wait = ordinal == 0;
     info.address_domain = ordinal >= 2 ? 1 : 0;
     return info;
   }

@@ -27,7 +27,8 @@ enum class SectionKind : uint32_t {
 // 16 bytes in the hash's canonical (big-endian) order.
 std::string HashOf(std::string_view bytes) {
   XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));
+  XXH128_canonicalFromHash(&canonical,
+                           XXH3_128bits(bytes.data(), bytes.size()));
   return std::string(reinterpret_cast<const char*>(canonical.digest),
                      sizeof(canonical.digest));
 }

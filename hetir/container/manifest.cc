@@ -94,7 +94,8 @@ absl::Status ReadStatus(ByteReader& in) {
   uint32_t code = in.U32();
   std::string message(in.String());
   if (code == 0) return absl::OkStatus();
-  bool known = code <= static_cast<uint32_t>(absl::StatusCode::kUnauthenticated);
+  bool known =
+      code <= static_cast<uint32_t>(absl::StatusCode::kUnauthenticated);
   return absl::Status(known ? static_cast<absl::StatusCode>(code)
                             : absl::StatusCode::kUnknown,
                       message);
@@ -235,7 +236,8 @@ std::string EncodeManifest(const ModuleInfo& info) {
   }
   out.U32(static_cast<uint32_t>(info.relocations.size()));
   for (const Relocation& relocation : info.relocations) {
-    out.Record([&](ByteWriter& record) { WriteRelocation(record, relocation); });
+    out.Record(
+        [&](ByteWriter& record) { WriteRelocation(record, relocation); });
   }
   return out.Take();
 }

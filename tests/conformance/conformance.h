@@ -13,6 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hetgpu/hetgpu.h"
+#include "runtime/testing/expect.h"
 
 namespace hetgpu::conformance {
 
@@ -83,20 +84,6 @@ class DeviceTest : public testing::TestWithParam<std::string> {
                              for (char& c : name) c = c == ':' ? '_' : c; \
                              return name;                                 \
                            })
-
-#define EXPECT_RESULT(expected, expression)                             \
-  do {                                                                  \
-    const hetgpuResult result_ = (expression);                          \
-    EXPECT_STREQ(hetgpuResultName(expected), hetgpuResultName(result_)) \
-        << #expression << ": " << hetgpuGetLastErrorDetail();           \
-  } while (false)
-#define EXPECT_SUCCESS(expression) EXPECT_RESULT(HETGPU_SUCCESS, expression)
-#define ASSERT_SUCCESS(expression)                            \
-  do {                                                        \
-    const hetgpuResult result_ = (expression);                \
-    ASSERT_STREQ("HETGPU_SUCCESS", hetgpuResultName(result_)) \
-        << #expression << ": " << hetgpuGetLastErrorDetail(); \
-  } while (false)
 
 template <typename T>
 hetgpuDevicePtr DeviceTest::Upload(const std::vector<T>& host) {

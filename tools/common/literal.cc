@@ -184,6 +184,17 @@ double ToDouble(const Literal& literal) {
   }
 }
 
+double ElementToDouble(uint64_t bits, ElementType type) {
+  switch (InfoOf(type).kind) {
+    case ElementKind::kSigned:
+      return static_cast<double>(SignExtend(bits, type));
+    case ElementKind::kFloat:
+      return BitsToDouble(bits, type);
+    default:
+      return static_cast<double>(bits);
+  }
+}
+
 std::string FormatElement(uint64_t bits, ElementType type) {
   switch (InfoOf(type).kind) {
     case ElementKind::kSigned:

@@ -43,6 +43,9 @@ absl::StatusOr<uint64_t> EncodeLiteral(const Literal& literal,
 // The literal as a number; bits are those of a double. Not a variable.
 double ToDouble(const Literal& literal);
 
+// The value of an element; addresses count as unsigned.
+double ElementToDouble(uint64_t bits, ElementType type);
+
 // Shortest text that reads back as the same element; addresses and NaN
 // payloads in hexadecimal.
 std::string FormatElement(uint64_t bits, ElementType type);

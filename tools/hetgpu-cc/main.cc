@@ -78,7 +78,9 @@ absl::Status PrintCompletion(const std::string& shell) {
 
 absl::Status ReadInput(const std::string& path, std::string* text) {
   if (path == "-") {
-    for (int c; (c = std::getchar()) != EOF;) text->push_back(static_cast<char>(c));
+    for (int c; (c = std::getchar()) != EOF;) {
+      text->push_back(static_cast<char>(c));
+    }
     return absl::OkStatus();
   }
   std::ifstream file(path, std::ios::binary);

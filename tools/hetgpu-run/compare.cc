@@ -4,23 +4,11 @@
 #include <cmath>
 #include <cstring>
 
-#include "tools/common/float_bits.h"
 #include "tools/common/literal.h"
 #include "tools/common/text.h"
 
 namespace hetgpu::tools {
 namespace {
-
-double AsDouble(uint64_t bits, ElementType type) {
-  switch (InfoOf(type).kind) {
-    case ElementKind::kSigned:
-      return static_cast<double>(SignExtend(bits, type));
-    case ElementKind::kFloat:
-      return BitsToDouble(bits, type);
-    default:
-      return static_cast<double>(bits);
-  }
-}
 
 struct Pair {
   uint64_t got, expected;  // bits
@@ -32,8 +20,8 @@ struct Verdict {
 };
 
 Verdict Judge(Pair bits, ElementType type, const Tolerance& tolerance) {
-  const double got = AsDouble(bits.got, type);
-  const double expected = AsDouble(bits.expected, type);
+  const double got = ElementToDouble(bits.got, type);
+  const double expected = ElementToDouble(bits.expected, type);
   const double error = std::abs(got - expected);
   const bool exact = tolerance.atol == 0 && tolerance.rtol == 0;
   if (bits.got == bits.expected) return {true, 0};
@@ -76,7 +64,7 @@ CompareResult Compare(ElementType type, uint64_t count, const void* got,
     const Verdict verdict = Judge(bits, type, tolerance);
     if (std::isfinite(verdict.error)) {
       result.max_abs_error = std::max(result.max_abs_error, verdict.error);
-      const double scale = std::abs(AsDouble(bits.expected, type));
+      const double scale = std::abs(ElementToDouble(bits.expected, type));
       if (scale > 0) {
         result.max_rel_error =
             std::max(result.max_rel_error, verdict.error / scale);

@@ -110,7 +110,8 @@ absl::Status Execute(const Job& job, const ExecuteOptions& options,
   if (options.debug_kernel) {
     for (const std::string& name : runner.kernels()) {
       ASSIGN_OR_RETURN(const Kernel* kernel, session->FindKernel(name));
-      ASSIGN_OR_RETURN(KernelReport kernel_report, DebugKernel(*kernel, session, *progress));
+      ASSIGN_OR_RETURN(KernelReport kernel_report,
+                       DebugKernel(*kernel, session, *progress));
       report->kernels.push_back(std::move(kernel_report));
     }
   }

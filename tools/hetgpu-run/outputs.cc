@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "tools/common/exit_code.h"
-#include "tools/common/float_bits.h"
+#include "tools/common/literal.h"
 #include "tools/common/npy.h"
 #include "tools/common/status_macros.h"
 #include "tools/common/text.h"
@@ -112,17 +112,6 @@ absl::Status Collect(const Output& output, const Session& session,
   return absl::OkStatus();
 }
 
-double NumberOf(uint64_t bits, ElementType type) {
-  switch (InfoOf(type).kind) {
-    case ElementKind::kSigned:
-      return static_cast<double>(SignExtend(bits, type));
-    case ElementKind::kFloat:
-      return BitsToDouble(bits, type);
-    default:
-      return static_cast<double>(bits);
-  }
-}
-
 // The characters of a UTF-8 text.
 std::vector<std::string> SplitCharacters(std::string_view text) {
   std::vector<std::string> characters;
@@ -179,7 +168,7 @@ std::vector<std::string> DrawPicture(const Picture& picture, ElementType type,
   std::vector<std::string> rows(picture.height);
   for (std::string& row : rows) {
     for (uint64_t x = 0; x < picture.width; ++x, element += size) {
-      const double value = NumberOf(LoadElement(element, type), type);
+      const double value = ElementToDouble(LoadElement(element, type), type);
       const double step = std::floor((value - picture.min) * scale);
       // NaN takes the first character.
       const double index = step > 0 ? std::min(step, last) : 0.0;

@@ -74,6 +74,16 @@ llvm::Value* CpuHooks::Unit(Emitter& e) {
   return e.function()->getArg(HiddenArguments::kUnit);
 }
 
+llvm::CallInst* CallSync(Emitter& e, Helper helper,
+                         llvm::ArrayRef<llvm::Value*> arguments) {
+  llvm::SmallVector<llvm::Value*> all = {CpuHooks::Block(e)};
+  all.append(arguments.begin(), arguments.end());
+  all.push_back(e.ir().getInt32(e.line()));
+  llvm::CallInst* call = CallHelper(e.ir(), CpuHooks::Block(e), helper, all);
+  call->addFnAttr(llvm::Attribute::NoDuplicate);
+  return call;
+}
+
 llvm::Value* LaneNumbers(Emitter& e) {
   llvm::SmallVector<uint32_t> lanes;
   for (uint32_t lane = 0; lane < kWarpSize; ++lane) lanes.push_back(lane);

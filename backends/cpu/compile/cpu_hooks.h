@@ -95,6 +95,10 @@ absl::Status EmitThreadSync(llvm_ir::Emitter& e, mlir::Operation* op);
 // Sync ops of a warp: vector code; only barriers call (warp_sync.cc).
 absl::Status EmitWarpSync(llvm_ir::Emitter& e, mlir::Operation* op);
 
+// Calls a helper that may switch fibers; the block comes first, the line last.
+llvm::CallInst* CallSync(llvm_ir::Emitter& e, Helper helper,
+                         llvm::ArrayRef<llvm::Value*> arguments);
+
 // Lane numbers 0 … 31.
 llvm::Value* LaneNumbers(llvm_ir::Emitter& e);
 

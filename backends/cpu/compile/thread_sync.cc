@@ -16,17 +16,6 @@ llvm::Value* Code(Emitter& e, Enum value) {
   return e.ir().getInt32(static_cast<uint32_t>(value));
 }
 
-// Calls with the block first and the line last.
-llvm::CallInst* Call(Emitter& e, Helper helper,
-                     llvm::ArrayRef<llvm::Value*> arguments) {
-  llvm::SmallVector<llvm::Value*> all = {CpuHooks::Block(e)};
-  all.append(arguments.begin(), arguments.end());
-  all.push_back(e.ir().getInt32(e.line()));
-  llvm::CallInst* call = CallHelper(e.ir(), CpuHooks::Block(e), helper, all);
-  call->addFnAttr(llvm::Attribute::NoDuplicate);
-  return call;
-}
-
 // 0 stands for all threads that have not exited.
 llvm::Value* CountOf(Emitter& e, mlir::Value count) {
   return count ? e.Get(count) : e.ir().getInt32(0);
@@ -41,7 +30,7 @@ void SetPair(Emitter& e, llvm::Value* pair, mlir::Value value,
 }
 
 void EmitBarrier(Emitter& e, hetir::BarrierOp op) {
-  Call(e, op.getArrive() ? Helper::barrier_arrive : Helper::barrier_sync,
+  CallSync(e, op.getArrive() ? Helper::barrier_arrive : Helper::barrier_sync,
        {e.Get(op.getId()), CountOf(e, op.getCount())});
 }
 
@@ -50,7 +39,7 @@ void EmitBarrierReduce(Emitter& e, BarrierReduceOp op) {
   llvm::Value* predicate =
       ir.CreateZExt(e.Get(op.getPredicate()), ir.getInt32Ty());
   llvm::Value* result =
-      Call(e, Helper::barrier_red,
+      CallSync(e, Helper::barrier_red,
            {Code(e, op.getKind()), e.Get(op.getId()),
             CountOf(e, op.getCount()), predicate});
   e.Set(op.getResult(),
@@ -61,7 +50,7 @@ void EmitBarrierReduce(Emitter& e, BarrierReduceOp op) {
 
 void EmitShuffle(Emitter& e, ShuffleOp op) {
   llvm::Value* pair =
-      Call(e, Helper::shuffle,
+      CallSync(e, Helper::shuffle,
            {Code(e, op.getMode()), e.Get(op.getValue()), e.Get(op.getLane()),
             e.Get(op.getClamp()), e.Get(op.getMembers())});
   SetPair(e, pair, op.getResult(), op.getInRange());
@@ -70,7 +59,7 @@ void EmitShuffle(Emitter& e, ShuffleOp op) {
 void EmitVote(Emitter& e, VoteOp op) {
   Ir& ir = e.ir();
   llvm::Value* result =
-      Call(e, Helper::vote,
+      CallSync(e, Helper::vote,
            {Code(e, op.getKind()),
             ir.CreateZExt(e.Get(op.getPredicate()), ir.getInt32Ty()),
             e.Get(op.getMembers())});
@@ -82,7 +71,7 @@ void EmitVote(Emitter& e, VoteOp op) {
 void EmitMatch(Emitter& e, MatchOp op) {
   Ir& ir = e.ir();
   llvm::Value* pair =
-      Call(e, Helper::match,
+      CallSync(e, Helper::match,
            {Code(e, op.getKind()),
             ir.CreateZExt(e.Get(op.getValue()), ir.getInt64Ty()),
             e.Get(op.getMembers())});
@@ -91,7 +80,7 @@ void EmitMatch(Emitter& e, MatchOp op) {
 
 void EmitRedux(Emitter& e, hetir::ReduxOp op) {
   e.Set(op.getResult(),
-        Call(e, Helper::redux,
+        CallSync(e, Helper::redux,
              {Code(e, op.getKind()), e.Get(op.getValue()),
               e.Get(op.getMembers())}));
 }
@@ -99,7 +88,7 @@ void EmitRedux(Emitter& e, hetir::ReduxOp op) {
 void EmitElect(Emitter& e, ElectOp op) {
   Ir& ir = e.ir();
   llvm::Value* members = e.Get(op.getMembers());
-  Call(e, Helper::warp_sync, {members});
+  CallSync(e, Helper::warp_sync, {members});
   llvm::Value* leader =
       Binary(ir, llvm::Intrinsic::cttz, members, ir.getFalse());
   llvm::Value* lane = ir.CreateAnd(CpuHooks::Unit(e),
@@ -122,10 +111,10 @@ absl::Status EmitThreadSync(Emitter& e, mlir::Operation* op) {
       .Case<hetir::ReduxOp>([&](auto o) { EmitRedux(e, o); })
       .Case<ElectOp>([&](auto o) { EmitElect(e, o); })
       .Case<WarpSyncOp>([&](auto o) {
-        Call(e, Helper::warp_sync, {e.Get(o.getMembers())});
+        CallSync(e, Helper::warp_sync, {e.Get(o.getMembers())});
       })
       .Case<ActiveMaskOp>([&](auto o) {
-        e.Set(o.getResult(), Call(e, Helper::active_mask, {}));
+        e.Set(o.getResult(), CallSync(e, Helper::active_mask, {}));
       })
       .Case<ProgressOp>([&](auto) {
         CallHelper(e.ir(), block, Helper::yield, {block});

@@ -52,20 +52,10 @@ llvm::Value* LowestLane(Ir& ir, llvm::Value* bits) {
   return Binary(ir, Id::cttz, bits, ir.getFalse());
 }
 
-llvm::CallInst* Call(Emitter& e, Helper helper,
-                     llvm::ArrayRef<llvm::Value*> arguments) {
-  llvm::SmallVector<llvm::Value*> all = {CpuHooks::Block(e)};
-  all.append(arguments.begin(), arguments.end());
-  all.push_back(e.ir().getInt32(e.line()));
-  llvm::CallInst* call = CallHelper(e.ir(), CpuHooks::Block(e), helper, all);
-  call->addFnAttr(llvm::Attribute::NoDuplicate);
-  return call;
-}
-
 void EmitBarrier(Emitter& e, hetir::BarrierOp op) {
   llvm::Value* count =
       op.getCount() ? e.Get(op.getCount()) : e.ir().getInt32(0);
-  Call(e,
+  CallSync(e,
        op.getArrive() ? Helper::warp_barrier_arrive
                       : Helper::warp_barrier_sync,
        {e.Get(op.getId()), count, LanesOf(e, op.getMask())});
@@ -77,7 +67,7 @@ void EmitBarrierReduce(Emitter& e, hetir::BarrierReduceOp op) {
       op.getCount() ? e.Get(op.getCount()) : ir.getInt32(0);
   llvm::Value* kind = ir.getInt32(static_cast<uint32_t>(op.getKind()));
   llvm::Value* result =
-      Call(e, Helper::warp_barrier_red,
+      CallSync(e, Helper::warp_barrier_red,
            {kind, e.Get(op.getId()), count,
             Bits(e, e.Get(op.getPredicate())), LanesOf(e, op.getMask())});
   bool is_bool =

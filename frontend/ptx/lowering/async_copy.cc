@@ -40,7 +40,8 @@ void CopyBytes(Lowering& l, const Address& to, const Address& from,
   Values loaded = l.Load(l.Int(8), 1, Advance(l, from, i));
   l.Create<mlir::cf::BranchOp>(write, loaded);
   l.MoveTo(header);
-  Value in_source = l.Create<arith::CmpIOp>(arith::CmpIPredicate::ult, i, valid);
+  Value in_source =
+      l.Create<arith::CmpIOp>(arith::CmpIPredicate::ult, i, valid);
   l.Create<mlir::cf::CondBranchOp>(in_source, read, mlir::ValueRange{}, write,
                                    mlir::ValueRange{l.ConstantInt(8, 0)});
   l.MoveTo(write);

@@ -38,7 +38,8 @@ absl::Status Lowering::Run() {
   }
   DeclareVariables();
   ssa_ = std::make_unique<SsaBuilder>(
-      cfg_, blocks_, variables_, [this](mlir::Type type) { return Zero(type); });
+      cfg_, blocks_, variables_,
+      [this](mlir::Type type) { return Zero(type); });
   LowerPrologue();
   for (uint32_t block : cfg_.order()) {
     if (block == ControlFlowGraph::kPrologue) continue;

@@ -6,6 +6,18 @@
 #include "tools/common/text.h"
 
 namespace hetgpu::tools {
+namespace {
+
+// What a message quotes from a file may have any length: the middle of a long
+// one is left out.
+std::string Shortened(absl::string_view text) {
+  constexpr size_t kHead = 1500, kTail = 400;
+  if (text.size() <= kHead + kTail) return std::string(text);
+  return std::string(text.substr(0, kHead)) + " [...] " +
+         std::string(text.substr(text.size() - kTail));
+}
+
+}  // namespace
 
 ExitCode ExitCodeOf(const absl::Status& status) {
   switch (status.code()) {
@@ -50,7 +62,7 @@ std::string_view ExitCodeHelp() {
 
 int Finish(std::string_view tool, const absl::Status& status) {
   if (!status.ok()) {
-    std::string line = Cat(tool, ": error: ", status.message());
+    std::string line = Cat(tool, ": error: ", Shortened(status.message()));
     // One line for people and scripts, whatever a file name contains.
     for (char& c : line) {
       if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';

@@ -92,7 +92,10 @@ absl::StatusOr<Json> ParseText(std::string_view text) {
   } catch (const Json::parse_error& error) {
     return ErrorAt(text, std::min(error.byte, text.size()), Explain(error));
   } catch (const std::exception& error) {
-    return absl::DataLossError(Cat("not valid JSON: ", error.what()));
+    const std::string_view text = error.what();
+    return absl::DataLossError(
+        Cat("not valid JSON: ", text.substr(0, std::min<size_t>(
+                                                   text.size(), 200))));
   }
 }
 

@@ -517,6 +517,38 @@ class BadInputTest(CliTest):
                           "--block", "1", contains="more")
         self.assertLess(len(text), 1000)
 
+    def test_long_quotations_are_cut(self):
+        path = self.path("long.ptx", ".version 7.0\n.target sm_70\n"
+                         ".address_size 64\n.visible .entry k() { %s; }\n"
+                         % ("q" * 1000000))
+        text = self.fails(4, path, "--kernel", "k", "--grid", "1", "--block",
+                          "1", contains="unknown instruction")
+        self.assertLess(len(text), 3000)
+        self.assertLess(len(self.fails(2, *self.axpy(
+            "--arg", "struct:" + "{" * 100000))), 3000)
+        self.assertLess(len(self.fails(3, self.path(
+            "n.json", '{"x": %s}' % ("9" * 1000000)))), 3000)
+
+    def test_local_memory_beyond_all_bounds(self):
+        path = self.path("local.ptx", """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 p) {
+.local .b8 room[2000000000];
+.reg .u64 %a;
+mov.u64 %a, room;
+st.local.u64 [%a], %a;
+ret;
+}
+""")
+        launch = (path, "--kernel", "k", "--grid", "1", "--block", "1",
+                  "--arg", "null", "--cpu-mode")
+        self.fails(4, *launch, "simd")
+        for mode in ("auto", "scalar", "fiber"):
+            result = self.run_tool(*launch, mode)
+            self.assertIn(result.returncode, (0, 4), result.stderr)
+            self.assertLess(result.stderr.count(b"\n"), 2)
+
     def test_wrong_arguments(self):
         self.fails(4, PTX, "--kernel", "axpy", "--grid", "1", "--block", "1",
                    contains="4 parameters")

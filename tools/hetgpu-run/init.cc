@@ -1,5 +1,7 @@
 #include "tools/hetgpu-run/init.h"
 
+#include <unistd.h>
+
 #include <cstring>
 #include <utility>
 
@@ -10,7 +12,11 @@
 namespace hetgpu::tools {
 namespace {
 
-constexpr uint64_t kMaxRawFile = uint64_t{1} << 38;
+// Some files never end; a buffer takes as much memory again.
+uint64_t MaxRawFile() {
+  return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE)) / 2;
+}
 
 // bf16 and ptr have no .npy type of their own: unsigned integers stand for
 // them, and a boolean file for u8.
@@ -44,7 +50,7 @@ absl::StatusOr<HostArray> FromNpy(const BufferDef& def,
 
 absl::StatusOr<HostArray> FromRawFile(const BufferDef& def,
                                       const std::string& path) {
-  auto data = ReadFile(path, kMaxRawFile);
+  auto data = ReadFile(path, MaxRawFile());
   if (!data.ok()) return data.status();
   const uint32_t size = SizeOf(*def.type);
   const uint64_t count = data->size() / size;

@@ -15,6 +15,7 @@ namespace hetgpu::cpu {
 void Optimize(llvm::Module& module, llvm::TargetMachine& machine,
               bool vectorize);
 
+// Refuses what the code generator reports, such as frames beyond its limits.
 absl::StatusOr<std::string> GenerateCode(llvm::Module& module,
                                          llvm::TargetMachine& machine,
                                          llvm::CodeGenFileType type);

@@ -13,6 +13,9 @@
 namespace hetgpu::cuda {
 namespace {
 
+// CUDA maps one thing at an address for all GPUs of a process.
+constexpr uint32_t kAddressDomain = 1;
+
 uint32_t Attribute(const Library& library, CUdevice device, int attribute) {
   int value = 0;
   library.DeviceGetAttribute(&value, attribute, device);
@@ -36,6 +39,7 @@ absl::StatusOr<DeviceInfo> Describe(const Library& library, CUdevice device) {
   }
   DeviceInfo info;
   info.backend = "cuda";
+  info.address_domain = kAddressDomain;
   info.name = name;
   info.target =
       absl::StrCat("sm_", get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
@@ -83,6 +87,26 @@ absl::Status CudaDevice::Free(uint64_t address) {
 }
 
 uint64_t CudaDevice::FreeMemory() const { return memory_->FreeBytes(); }
+
+uint64_t CudaDevice::MapGranularity() const {
+  return memory_->MapGranularity();
+}
+
+absl::Status CudaDevice::Map(uint64_t address, uint64_t bytes) {
+  return memory_->MapAt(address, bytes);
+}
+
+absl::Status CudaDevice::Unmap(uint64_t address, uint64_t bytes) {
+  return memory_->UnmapAt(address, bytes);
+}
+
+absl::Status CudaDevice::TakeMapping(Device& from, uint64_t address,
+                                     uint64_t bytes) {
+  return memory_->TakeFrom(*static_cast<CudaDevice&>(from).memory_, address,
+                           bytes);
+}
+
+uint64_t CudaDevice::ContentLosses() const { return memory_->losses(); }
 
 bool CudaDevice::CanAccessPeer(const Device& other) const {
   if (&other == this || other.info().backend != info_.backend) return false;

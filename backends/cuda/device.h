@@ -23,6 +23,12 @@ class CudaDevice final : public Device {
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes) override;
   absl::Status Free(uint64_t address) override;
   uint64_t FreeMemory() const override;
+  uint64_t MapGranularity() const override;
+  absl::Status Map(uint64_t address, uint64_t bytes) override;
+  absl::Status Unmap(uint64_t address, uint64_t bytes) override;
+  absl::Status TakeMapping(Device& from, uint64_t address,
+                           uint64_t bytes) override;
+  uint64_t ContentLosses() const override;
   bool CanAccessPeer(const Device& other) const override;
   absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(
       const ModuleInfo& info, std::string_view source) override;

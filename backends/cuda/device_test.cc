@@ -4,6 +4,7 @@
 #include "backends/cuda/device.h"
 #include "backends/cuda/driver.h"
 #include "backends/cuda/test_device.h"
+#include "memory/arena.h"
 
 namespace hetgpu::cuda {
 namespace {
@@ -73,8 +74,44 @@ TEST_F(MemoryTest, LargeAllocationsAreGivenBack) {
   EXPECT_EQ(device_->FreeMemory(), 250 * kMiB);
   EXPECT_OK(device_->Free(a));
   EXPECT_EQ(DriverCounts().mapped_bytes, 0u);
-  EXPECT_EQ(Alloc(5 * kMiB), a);
-  EXPECT_OK(device_->Free(a));
+  const uint64_t b = Alloc(5 * kMiB);
+  EXPECT_NE(b, a);  // dangling pointers are not to find new data
+  EXPECT_OK(device_->Free(b));
+}
+
+TEST_F(MemoryTest, AddressesAreThoseOfTheProcess) {
+  memory::Arena& arena = memory::Arena::Process();
+  const uint64_t small = Alloc(100), large = Alloc(4 * kMiB);
+  EXPECT_TRUE(arena.Contains(small));
+  EXPECT_TRUE(arena.Contains(large));
+  EXPECT_TRUE(arena.is_reserved());
+  EXPECT_OK(device_->Free(small));
+  EXPECT_OK(device_->Free(large));
+}
+
+TEST_F(MemoryTest, MemoryIsMappedAtChosenAddresses) {
+  ASSERT_EQ(device_->MapGranularity(), 2 * kMiB);
+  memory::Arena& arena = memory::Arena::Process();
+  const uint64_t address = arena.Allocate(4 * kMiB, 2 * kMiB);
+  EXPECT_OK(device_->Map(address, 4 * kMiB));
+  EXPECT_EQ(DriverCounts().mapped_bytes, 4 * kMiB);
+  const auto queue = NewQueue();
+  Write(*queue, address + 3 * kMiB, 42);
+  EXPECT_EQ(Read(*queue, address + 3 * kMiB), 42u);
+  EXPECT_TRUE(absl::IsInvalidArgument(device_->Free(address)));
+  EXPECT_TRUE(absl::IsInvalidArgument(device_->Unmap(address, 2 * kMiB)));
+  EXPECT_OK(device_->Unmap(address, 4 * kMiB));
+  EXPECT_TRUE(absl::IsInvalidArgument(device_->Unmap(address, 4 * kMiB)));
+  EXPECT_EQ(DriverCounts().mapped_bytes, 0u);
+  EXPECT_TRUE(absl::IsResourceExhausted(device_->Map(address, 300 * kMiB)));
+  EXPECT_TRUE(absl::IsResourceExhausted(
+      device_->Map(arena.base() + arena.bytes(), 2 * kMiB)));
+  for (const char* call : {"cuMemCreate", "cuMemMap", "cuMemSetAccess"}) {
+    FailCall(call, CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_TRUE(absl::IsResourceExhausted(device_->Map(address, 4 * kMiB)));
+    EXPECT_EQ(DriverCounts().physical_bytes, 0u) << call;
+  }
+  arena.Free(address, 4 * kMiB);
 }
 
 TEST_F(MemoryTest, OnlyStartsOfAllocationsCanBeFreed) {

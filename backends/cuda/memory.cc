@@ -9,9 +9,6 @@
 namespace hetgpu::cuda {
 namespace {
 
-constexpr uint64_t kPreferredBase = 0x100000000000;
-constexpr uint64_t kLargestReservation = uint64_t{1} << 40;
-constexpr uint64_t kSmallestReservation = uint64_t{1} << 33;
 constexpr uint64_t kSlabBytes = uint64_t{32} << 20;
 constexpr uint64_t kAlignment = 256;
 
@@ -30,20 +27,24 @@ CUmemAllocationProp PropertiesOf(CUdevice device) {
 
 absl::StatusOr<std::unique_ptr<Memory>> Memory::Create(
     const Context& context) {
-  std::unique_ptr<Memory> memory(new Memory(context));
-  absl::Status reserved = memory->Reserve();
-  if (!reserved.ok()) return reserved;
+  const absl::StatusOr<AddressSpace*> space = AddressSpace::Of(context);
+  if (!space.ok()) return space.status();
+  std::unique_ptr<Memory> memory(new Memory(context, **space));
+  absl::Status found = memory->FindGranularity();
+  if (!found.ok()) return found;
   return memory;
 }
 
 Memory::~Memory() {
   if (keep_mapped_) return;
   Current current(context_);
-  for (auto& [address, mapping] : mappings_) Unmap(address, mapping);
-  if (reserved_ != 0) context_.library().MemAddressFree(base_, reserved_);
+  for (auto& [address, mapping] : mappings_) {
+    Unmap(address, mapping);
+    if (!mapping.is_chosen) space_.Free(address, mapping.bytes);
+  }
 }
 
-absl::Status Memory::Reserve() {
+absl::Status Memory::FindGranularity() {
   Current current(context_);
   if (!current.status().ok()) return current.status();
   const Library& library = context_.library();
@@ -52,40 +53,37 @@ absl::Status Memory::Reserve() {
   HETGPU_CUDA_RETURN_IF_ERROR(library, MemGetAllocationGranularity,
                               (&granularity, &properties, 0));
   granularity_ = granularity;
-  CUresult result = CUDA_SUCCESS;
-  for (uint64_t size = kLargestReservation; size >= kSmallestReservation;
-       size /= 2) {
-    CUdeviceptr base = 0;
-    result = library.MemAddressReserve(&base, size, granularity_,
-                                       kPreferredBase, 0);
-    if (result != CUDA_SUCCESS) continue;
-    base_ = base;
-    reserved_ = size;
-    addresses_ = std::make_unique<memory::RangeAllocator>(base_, reserved_);
-    return absl::OkStatus();
-  }
-  return ToStatus(library, result, "cuMemAddressReserve");
+  return absl::OkStatus();
+}
+
+absl::Status Memory::Create(CUmemGenericAllocationHandle* physical,
+                            uint64_t bytes) {
+  const CUmemAllocationProp properties = PropertiesOf(context_.device());
+  HETGPU_CUDA_RETURN_IF_ERROR(context_.library(), MemCreate,
+                              (physical, bytes, &properties, 0));
+  return absl::OkStatus();
+}
+
+absl::Status Memory::MapPhysical(uint64_t address, uint64_t bytes,
+                                 CUmemGenericAllocationHandle physical) {
+  const Library& library = context_.library();
+  HETGPU_CUDA_RETURN_IF_ERROR(library, MemMap,
+                              (address, bytes, 0, physical, 0));
+  const CUmemAccessDesc access = {
+      PropertiesOf(context_.device()).location, kAccessReadWrite};
+  const CUresult result = library.MemSetAccess(address, bytes, &access, 1);
+  if (result == CUDA_SUCCESS) return absl::OkStatus();
+  library.MemUnmap(address, bytes);
+  return ToStatus(library, result, "cuMemSetAccess");
 }
 
 absl::Status Memory::Map(uint64_t address, Mapping& mapping) {
-  const Library& library = context_.library();
-  const CUmemAllocationProp properties = PropertiesOf(context_.device());
-  HETGPU_CUDA_RETURN_IF_ERROR(
-      library, MemCreate, (&mapping.physical, mapping.bytes, &properties, 0));
-  CUresult result =
-      library.MemMap(address, mapping.bytes, 0, mapping.physical, 0);
-  if (result != CUDA_SUCCESS) {
-    library.MemRelease(mapping.physical);
-    return ToStatus(library, result, "cuMemMap");
-  }
-  mapping.mapped = true;
-  const CUmemAccessDesc access = {properties.location, kAccessReadWrite};
-  result = library.MemSetAccess(address, mapping.bytes, &access, 1);
-  if (result != CUDA_SUCCESS) {
-    Unmap(address, mapping);
-    return ToStatus(library, result, "cuMemSetAccess");
-  }
-  return absl::OkStatus();
+  absl::Status mapped = Create(&mapping.physical, mapping.bytes);
+  if (!mapped.ok()) return mapped;
+  mapped = MapPhysical(address, mapping.bytes, mapping.physical);
+  mapping.mapped = mapped.ok();
+  if (!mapped.ok()) context_.library().MemRelease(mapping.physical);
+  return mapped;
 }
 
 void Memory::Unmap(uint64_t address, Mapping& mapping) {
@@ -98,7 +96,7 @@ void Memory::Unmap(uint64_t address, Mapping& mapping) {
 absl::StatusOr<uint64_t> Memory::AddMapping(uint64_t bytes, bool slab) {
   Mapping mapping;
   mapping.bytes = RoundUp(bytes, granularity_);
-  const uint64_t address = addresses_->Allocate(mapping.bytes, granularity_);
+  const uint64_t address = space_.Allocate(mapping.bytes, granularity_);
   if (address == 0) {
     return absl::ResourceExhaustedError(
         absl::StrCat("cuda: no addresses left for ", bytes, " bytes"));
@@ -107,7 +105,7 @@ absl::StatusOr<uint64_t> Memory::AddMapping(uint64_t bytes, bool slab) {
   absl::Status mapped = current.status();
   if (mapped.ok()) mapped = Map(address, mapping);
   if (!mapped.ok()) {
-    addresses_->Free(address, mapping.bytes);
+    space_.Free(address, mapping.bytes);
     return absl::Status(mapped.code(), absl::StrCat(mapped.message(), ": ",
                                                     bytes, " bytes asked for"));
   }
@@ -139,7 +137,7 @@ absl::StatusOr<uint64_t> Memory::AllocateSmall(uint64_t bytes) {
 
 absl::StatusOr<uint64_t> Memory::Allocate(uint64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (bytes > reserved_) {
+  if (bytes > memory::kArenaBytes) {
     return absl::ResourceExhaustedError(
         absl::StrCat("cuda: out of memory: ", bytes, " bytes asked for"));
   }
@@ -150,7 +148,7 @@ absl::StatusOr<uint64_t> Memory::Allocate(uint64_t bytes) {
 void Memory::Drop(std::map<uint64_t, Mapping>::iterator mapping) {
   if (keep_mapped_) return;
   Unmap(mapping->first, mapping->second);
-  addresses_->Free(mapping->first, mapping->second.bytes);
+  space_.Free(mapping->first, mapping->second.bytes);
   slabs_.erase(mapping->first);
   mappings_.erase(mapping);
 }
@@ -173,13 +171,116 @@ absl::Status Memory::Free(uint64_t address) {
     return absl::OkStatus();
   }
   auto large = mappings_.find(address);
-  if (large == mappings_.end() || large->second.slab != nullptr) {
+  if (large == mappings_.end() || large->second.slab != nullptr ||
+      large->second.is_chosen) {
     return absl::InvalidArgumentError(
         absl::StrCat("cuda: address 0x", absl::Hex(address),
                      " is not the start of an allocation"));
   }
   Drop(large);
   return absl::OkStatus();
+}
+
+uint64_t Memory::MapGranularity() const {
+  return space_.delta() == 0 ? granularity_ : 0;
+}
+
+absl::Status Memory::MapAt(uint64_t address, uint64_t bytes) {
+  if (!space_.Covers(address, bytes)) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cuda: ", bytes, " bytes at 0x", absl::Hex(address),
+                     " lie outside of the addresses that could be reserved"));
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto [entry, is_new] = mappings_.try_emplace(address);
+  // What could not be unmapped before is still there.
+  if (!is_new) return absl::OkStatus();
+  entry->second.bytes = bytes;
+  entry->second.is_chosen = true;
+  Current current(context_);
+  absl::Status mapped = current.status();
+  if (mapped.ok()) mapped = Map(address, entry->second);
+  if (!mapped.ok()) mappings_.erase(entry);
+  return mapped;
+}
+
+absl::Status Memory::UnmapAt(uint64_t address, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = mappings_.find(address);
+  if (found == mappings_.end() || !found->second.is_chosen ||
+      found->second.bytes != bytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cuda: ", bytes, " bytes at 0x", absl::Hex(address),
+                     " are not a mapping"));
+  }
+  if (keep_mapped_) return absl::OkStatus();
+  Current current(context_);
+  Unmap(address, found->second);
+  mappings_.erase(found);
+  return absl::OkStatus();
+}
+
+// The contents travel to addresses of their own first, because two GPUs cannot
+// have different memory at the same ones.
+absl::Status Memory::TakeFrom(Memory& other, uint64_t address,
+                              uint64_t bytes) {
+  std::scoped_lock lock(mutex_, other.mutex_);
+  const auto theirs = other.mappings_.find(address);
+  if (theirs == other.mappings_.end() || theirs->second.bytes != bytes ||
+      !theirs->second.is_chosen || mappings_.count(address) != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cuda: ", bytes, " bytes at 0x", absl::Hex(address),
+                     " are not a mapping of the other device"));
+  }
+  const uint64_t aside = space_.Allocate(bytes, granularity_);
+  if (aside == 0) {
+    return absl::ResourceExhaustedError("cuda: no addresses left for a move");
+  }
+  Mapping mine;
+  mine.bytes = bytes;
+  mine.is_chosen = true;
+  Current current(context_);
+  absl::Status moved = current.status();
+  if (moved.ok()) moved = Map(aside, mine);
+  if (moved.ok()) moved = CopyHere(current, other, aside, address, bytes);
+  if (mine.mapped) context_.library().MemUnmap(aside, bytes);
+  space_.Free(aside, bytes);
+  if (!moved.ok()) {
+    if (mine.mapped) context_.library().MemRelease(mine.physical);
+    return moved;
+  }
+  const Library& library = context_.library();
+  library.MemUnmap(address, bytes);
+  moved = MapPhysical(address, bytes, mine.physical);
+  if (!moved.ok()) {
+    library.MemRelease(mine.physical);
+    const absl::Status back =
+        other.MapPhysical(address, bytes, theirs->second.physical);
+    return back.ok() ? moved : back;
+  }
+  library.MemRelease(theirs->second.physical);
+  other.mappings_.erase(theirs);
+  mappings_.emplace(address, std::move(mine));
+  return absl::OkStatus();
+}
+
+absl::Status Memory::CopyHere(const Current& current, const Memory& other,
+                              uint64_t dst, uint64_t src, uint64_t bytes) {
+  const Library& library = current.library();
+  const Pinned peer(other.context_);
+  CUstream stream = nullptr;
+  if (peer.handle() == nullptr) {
+    return absl::UnavailableError("cuda: the other device is lost");
+  }
+  HETGPU_CUDA_RETURN_IF_ERROR(library, StreamCreate,
+                              (&stream, kStreamNonBlocking));
+  CUresult result = library.MemcpyPeerAsync(dst, current.handle(), src,
+                                            peer.handle(), bytes, stream);
+  if (result == CUDA_SUCCESS) result = library.StreamSynchronize(stream);
+  library.StreamDestroy(stream);
+  return result == CUDA_SUCCESS
+             ? absl::OkStatus()
+             : ToStatus(library, result, "cuMemcpyPeerAsync");
 }
 
 uint64_t Memory::FreeBytes() const {
@@ -196,6 +297,7 @@ absl::Status Memory::Restore() {
   std::lock_guard<std::mutex> lock(mutex_);
   Current current(context_);
   if (!current.status().ok()) return current.status();
+  ++losses_;
   for (auto& [address, mapping] : mappings_) {
     Unmap(address, mapping);
     absl::Status mapped = Map(address, mapping);

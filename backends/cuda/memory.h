@@ -1,8 +1,8 @@
-// Device memory by the driver's virtual-memory API: one reserved range of
-// addresses, physical memory mapped where allocations lie.
+// Device memory by the driver's virtual-memory API: physical memory mapped where
+// allocations lie, at addresses of the process.
 //
-//   reservation
-//   | slab, 32 MiB: many small allocations | large | large | …
+//   address_space.h
+//   | slab, 32 MiB: many small allocations | large | of others | large | …
 //
 // The driver maps 2 MiB at least, so allocations below that share slabs. Mappings
 // belong to the process, not to a context: they outlive an abandoned one with
@@ -11,6 +11,7 @@
 #ifndef HETGPU_BACKENDS_CUDA_MEMORY_H_
 #define HETGPU_BACKENDS_CUDA_MEMORY_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -19,6 +20,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "backends/cuda/address_space.h"
 #include "backends/cuda/context.h"
 #include "memory/range_allocator.h"
 
@@ -27,7 +29,7 @@ namespace hetgpu::cuda {
 // Thread-safe.
 class Memory {
  public:
-  // Reserves addresses; the context must be the device's.
+  // The context must be the device's.
   static absl::StatusOr<std::unique_ptr<Memory>> Create(
       const Context& context);
   ~Memory();
@@ -36,10 +38,21 @@ class Memory {
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes);
   // InvalidArgument when `address` is not the start of an allocation.
   absl::Status Free(uint64_t address);
+  // What mappings are multiples of; 0: the device's code cannot use the arena's
+  // own addresses.
+  uint64_t MapGranularity() const;
+  // Memory at addresses that the caller took from the arena.
+  absl::Status MapAt(uint64_t address, uint64_t bytes);
+  // InvalidArgument when that is not a whole mapping.
+  absl::Status UnmapAt(uint64_t address, uint64_t bytes);
+  // Takes over a mapping and its contents; see Device::TakeMapping.
+  absl::Status TakeFrom(Memory& other, uint64_t address, uint64_t bytes);
   // Bytes that the driver reports free.
   uint64_t FreeBytes() const;
   // Maps everything that lives anew, in a replaced context.
   absl::Status Restore();
+  // How often that was.
+  uint64_t losses() const { return losses_; }
   // From now on nothing is unmapped: a kernel that cannot be stopped may use it,
   // and would fault.
   void KeepMapped();
@@ -50,12 +63,19 @@ class Memory {
     uint64_t bytes = 0;
     CUmemGenericAllocationHandle physical = 0;  // meaningless unless mapped
     bool mapped = false;
+    bool is_chosen = false;  // by MapAt(): the addresses are the caller's
     std::unique_ptr<memory::RangeAllocator> slab;  // null for a large one
   };
 
-  explicit Memory(const Context& context) : context_(context) {}
-  absl::Status Reserve();
+  Memory(const Context& context, AddressSpace& space)
+      : context_(context), space_(space) {}
+  absl::Status FindGranularity();
+  absl::Status Create(CUmemGenericAllocationHandle* physical, uint64_t bytes);
+  absl::Status MapPhysical(uint64_t address, uint64_t bytes,
+                           CUmemGenericAllocationHandle physical);
   absl::Status Map(uint64_t address, Mapping& mapping);
+  absl::Status CopyHere(const Current& current, const Memory& other,
+                        uint64_t dst, uint64_t src, uint64_t bytes);
   void Unmap(uint64_t address, Mapping& mapping);
   // Unmaps and gives the addresses back, unless everything stays mapped.
   void Drop(std::map<uint64_t, Mapping>::iterator mapping);
@@ -64,15 +84,14 @@ class Memory {
   absl::StatusOr<uint64_t> AllocateSmall(uint64_t bytes);
 
   const Context& context_;
-  uint64_t base_ = 0;
-  uint64_t reserved_ = 0;
+  AddressSpace& space_;
   uint64_t granularity_ = 0;
   mutable std::mutex mutex_;
-  std::unique_ptr<memory::RangeAllocator> addresses_;
   std::map<uint64_t, Mapping> mappings_;  // by start
   std::set<uint64_t> slabs_;              // starts of those that are slabs
   std::map<uint64_t, uint64_t> live_;     // small allocations: start → bytes
   bool keep_mapped_ = false;
+  std::atomic<uint64_t> losses_ = 0;
 };
 
 }  // namespace hetgpu::cuda

@@ -3,6 +3,7 @@
 
 #include "backends/cuda/device.h"
 #include "backends/cuda/test_device.h"
+#include "memory/arena.h"
 
 namespace hetgpu::cuda {
 namespace {
@@ -75,6 +76,36 @@ TEST_F(PeerTest, ARefusedCopyIsReportedAtOnce) {
               testing::HasSubstr("cuMemcpyPeerAsync"));
   EXPECT_OK(queue->CopyPeer(here, *other_, there, 4));
   EXPECT_OK(queue->Synchronize(nullptr));
+}
+
+TEST_F(PeerTest, MappingsAreTakenOverWithTheirContents) {
+  constexpr uint64_t kBytes = 4 << 20;
+  memory::Arena& arena = memory::Arena::Process();
+  const uint64_t address = arena.Allocate(kBytes, 2 << 20);
+  ASSERT_TRUE(other_->Map(address, kBytes).ok());
+  const auto writer = *other_->CreateQueue();
+  EXPECT_OK(writer->Fill(address, 0x01020304, 4, kBytes / 4));
+  EXPECT_OK(writer->Synchronize(nullptr));
+  // Every step may fail; the contents stay where they were.
+  for (const char* call : {"cuMemCreate", "cuMemMap", "cuMemSetAccess",
+                           "cuStreamCreate", "cuMemcpyPeerAsync"}) {
+    FailCall(call, CUDA_ERROR_OUT_OF_MEMORY);
+    EXPECT_FALSE(device_->TakeMapping(*other_, address, kBytes).ok()) << call;
+    EXPECT_EQ(Read(*writer, address), 0x01020304u) << call;
+    EXPECT_EQ(DriverCounts().mapped_bytes, kBytes) << call;
+  }
+  FailCall("cuMemMap", CUDA_ERROR_OUT_OF_MEMORY, 1);
+  EXPECT_FALSE(device_->TakeMapping(*other_, address, kBytes).ok());
+  EXPECT_EQ(Read(*writer, address), 0x01020304u);
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      device_->TakeMapping(*other_, address, kBytes / 2)));
+  EXPECT_OK(device_->TakeMapping(*other_, address, kBytes));
+  const auto queue = NewQueue();
+  EXPECT_EQ(Read(*queue, address + kBytes - 4), 0x01020304u);
+  EXPECT_TRUE(absl::IsInvalidArgument(other_->Unmap(address, kBytes)));
+  EXPECT_OK(device_->Unmap(address, kBytes));
+  EXPECT_EQ(DriverCounts().physical_bytes, 0u);
+  arena.Free(address, kBytes);
 }
 
 }  // namespace

@@ -48,6 +48,11 @@ uint64_t Arena::bytes() const {
   return bytes_;
 }
 
+bool Arena::is_settled() const {
+  std::lock_guard lock(mutex_);
+  return settled_;
+}
+
 bool Arena::is_reserved() const {
   std::lock_guard lock(mutex_);
   return reserved_;

@@ -53,6 +53,7 @@ class Arena {
   // decides unless a base was forced. Returns base() as settled.
   uint64_t Settle(uint64_t base, uint64_t bytes);
   uint64_t bytes() const;
+  bool is_settled() const;
   // That a device of this process holds a reservation of the whole range: host
   // memory can be mapped over it, which the driver of that device does not mind.
   bool is_reserved() const;

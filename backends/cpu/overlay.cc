@@ -100,13 +100,15 @@ absl::StatusOr<Overlay*> Overlay::Process() {
 }
 
 absl::StatusOr<std::unique_ptr<Overlay>> Overlay::Create(uint64_t host_base) {
-  // Settles the arena.
-  const absl::StatusOr<Overlay*> process = Process();
-  if (!process.ok()) return process.status();
-  const Reservation held = ReserveNear(host_base, memory::kArenaBytes);
+  memory::Arena& arena = memory::Arena::Process();
+  if (!arena.is_settled()) {
+    const absl::StatusOr<Overlay*> process = Process();
+    if (!process.ok()) return process.status();
+  }
+  const Reservation held = ReserveNear(host_base, arena.bytes());
   if (held.base == 0) return NoAddresses();
   return std::unique_ptr<Overlay>(
-      new Overlay((*process)->base(), held.base, held.bytes));
+      new Overlay(arena.base(), held.base, held.bytes));
 }
 
 Overlay::Overlay(uint64_t base, uint64_t host_base, uint64_t bytes)
@@ -161,12 +163,15 @@ void Overlay::Leave() {
   for (const auto& [start, bytes] : committed_) {
     Move(start + delta(), refuge_ + (start - base_), bytes);
   }
-  munmap(Pointer(host_base_), bytes_);
+  // With the edges: drivers may look at what is next to a range.
+  munmap(Pointer(host_base_ - reach_), reach_ + bytes_ + reach_);
 }
 
 void Overlay::Return() {
   if (refuge_ != 0) {
     if (Reserve(host_base_, bytes_, MAP_FIXED) == 0) std::abort();
+    // Whoever took an edge meanwhile did not make it accessible.
+    if (reach_ != 0) ReserveEdges(host_base_, bytes_, reach_);
     for (const auto& [start, bytes] : committed_) {
       Move(refuge_ + (start - base_), start + delta(), bytes);
     }

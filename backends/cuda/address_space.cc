@@ -17,12 +17,13 @@ constexpr uint64_t kAlignment = uint64_t{2} << 20;
 
 absl::StatusOr<AddressSpace*> AddressSpace::Of(const Context& context) {
   static auto* const mutex = new std::mutex;
-  // By library: tests open more than one.
+  // By driver, however often it was opened: tests have more than one.
+  using Driver = decltype(Library::MemAddressReserve);
   static auto* const spaces =
-      new std::map<const Library*, std::unique_ptr<AddressSpace>>;
+      new std::map<Driver, std::unique_ptr<AddressSpace>>;
   std::lock_guard<std::mutex> lock(*mutex);
   const Library& library = context.library();
-  std::unique_ptr<AddressSpace>& space = (*spaces)[&library];
+  std::unique_ptr<AddressSpace>& space = (*spaces)[library.MemAddressReserve];
   if (space != nullptr) return space.get();
   const Current current(context);
   if (!current.status().ok()) return current.status();

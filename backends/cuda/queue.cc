@@ -10,6 +10,7 @@
 #include "backends/cuda/event.h"
 #include "backends/cuda/kernel.h"
 #include "backends/cuda/status_util.h"
+#include "memory/arena.h"
 
 namespace hetgpu::cuda {
 namespace {
@@ -145,6 +146,13 @@ absl::Status CudaQueue::Copy(uint64_t dst, uint64_t src, uint64_t bytes) {
   });
 }
 
+// The driver takes an address of the arena for its own, whatever the host has
+// there.
+bool CudaQueue::NeedsStaging(const Current& current, const void* host) const {
+  return IsRunning(current) || memory::Arena::Process().Contains(
+                                   reinterpret_cast<uint64_t>(host));
+}
+
 bool CudaQueue::IsRunning(const Current& current) const {
   return busy_ && current.library().StreamQuery(stream_) != CUDA_SUCCESS;
 }
@@ -153,7 +161,7 @@ absl::Status CudaQueue::CopyToDevice(uint64_t dst, const void* src,
                                      uint64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   return Enqueue("cuMemcpyHtoDAsync", [&](const Current& current) {
-    if (IsRunning(current)) {
+    if (NeedsStaging(current, src)) {
       return staging_.CopyToDevice(current, stream_, host_work_, dst, src,
                                    bytes);
     }
@@ -165,7 +173,7 @@ absl::Status CudaQueue::CopyFromDevice(void* dst, uint64_t src,
                                        uint64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   return Enqueue("cuMemcpyDtoHAsync", [&](const Current& current) {
-    if (IsRunning(current)) {
+    if (NeedsStaging(current, dst)) {
       return staging_.CopyFromDevice(current, stream_, host_work_, dst, src,
                                      bytes);
     }

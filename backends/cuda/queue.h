@@ -57,6 +57,7 @@ class CudaQueue final : public Queue {
   // Asks the driver; true when nothing is queued or running.
   bool Poll();
   bool IsRunning(const Current& current) const;
+  bool NeedsStaging(const Current& current, const void* host) const;
   void SetError(LaunchError error);
   CUresult LaunchOn(const Current& current, const LaunchDesc& desc,
                     CUfunction function);

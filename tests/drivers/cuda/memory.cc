@@ -1,7 +1,9 @@
 // The virtual-memory API over memory files, and pinned host memory.
 //
 // Addresses are those of the process: one mapping of physical memory to an
-// address, for all devices that were given access to it.
+// address, for all devices that were given access to it. The memory itself lies
+// elsewhere (processor.h): host code finds its own memory at such an address, or
+// none.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -9,6 +11,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "tests/drivers/cuda/processor.h"
 #include "tests/drivers/cuda/state.h"
 
 namespace hetgpu::cuda::fake {
@@ -118,7 +121,9 @@ bool IsVariable(CUdevice device, uint64_t address, uint64_t bytes) {
 
 }  // namespace
 
-void* HostPointer(CUdevice, uint64_t address) { return Pointer(address); }
+void* HostPointer(CUdevice device, uint64_t address) {
+  return Processor::Of(device).HostPointer(address);
+}
 
 bool IsAccessible(CUdevice device, uint64_t address, uint64_t bytes) {
   if (IsVariable(device, address, bytes)) return true;
@@ -160,9 +165,16 @@ CUresult MemAddressReserve(CUdeviceptr* address, size_t bytes, size_t alignment,
                            CUdeviceptr hint, unsigned long long flags) {
   FAKE_ENTER("cuMemAddressReserve", false);
   if (!IsGranular(bytes) || flags != 0) return Misuse("cuMemAddressReserve");
-  // Longer by a granule, to be able to align it.
-  void* memory = mmap(Pointer(hint), bytes + kGranularity, PROT_NONE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* memory = MAP_FAILED;
+  if (hint != 0 && IsGranular(hint)) {
+    memory = mmap(Pointer(hint), bytes, PROT_NONE,
+                  kFlags | MAP_FIXED_NOREPLACE, -1, 0);
+  }
+  // Elsewhere: longer by a granule, to be able to align it.
+  if (memory == MAP_FAILED) {
+    memory = mmap(nullptr, bytes + kGranularity, PROT_NONE, kFlags, -1, 0);
+  }
   if (memory == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
   const auto start = reinterpret_cast<uint64_t>(memory);
   *address = (start + kGranularity - 1) / kGranularity * kGranularity;

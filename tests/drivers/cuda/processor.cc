@@ -1,7 +1,6 @@
 #include "tests/drivers/cuda/processor.h"
 
 #include <dlfcn.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -11,14 +10,18 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/common/compiler_api.h"
-#include "backends/cpu/driver.h"
+#include "backends/cpu/device.h"
+#include "backends/cpu/options.h"
+#include "memory/arena.h"
 
 namespace hetgpu::cuda::fake {
 namespace {
 
-// Where the CPU backend of the program under test wants its arena.
-void* const kHostArena = reinterpret_cast<void*>(0x600000000000);
-constexpr size_t kPage = 4096;
+// Where the memory of GPUs lies in the process, upwards: apart from the CPU
+// memory of the program under test, which has the GPUs' addresses too.
+constexpr uint64_t kMemoryBase = 0x200000000000;
+constexpr uint64_t kMemoryStride = uint64_t{1} << 42;
+constexpr uint64_t kPage = 4096;
 
 struct FailureRow {
   LaunchError::Kind kind;
@@ -55,13 +58,25 @@ absl::StatusOr<const CompilerApi*> OpenCompiler() {
   return get();
 }
 
-std::unique_ptr<Device> OpenDevice() {
-  // Its memory must not lie where the program's own CPU device wants to be.
-  void* const keep = mmap(kHostArena, kPage, PROT_NONE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
-                          0);
-  auto device = cpu::CreateDriver()->Open(0);
-  if (keep != MAP_FAILED) munmap(keep, kPage);
+// This copy of the arena has the addresses of the program's own. Its upper half
+// is for variables of modules; programs use the lower one first.
+void TakeAddresses() {
+  memory::Arena& arena = memory::Arena::Process();
+  if (arena.is_settled()) return;
+  arena.Settle(arena.base(), arena.bytes());
+  arena.Allocate(arena.bytes() / 2, kPage);
+}
+
+// Needs the lock of Processor::Of.
+std::unique_ptr<Device> OpenDevice(CUdevice ordinal) {
+  TakeAddresses();
+  absl::StatusOr<cpu::Options> options = cpu::ReadOptions();
+  if (options.ok()) {
+    options->host_base =
+        kMemoryBase + static_cast<uint64_t>(ordinal) * kMemoryStride;
+  }
+  absl::StatusOr<std::unique_ptr<cpu::CpuDevice>> device =
+      options.ok() ? cpu::CpuDevice::Open(*options) : options.status();
   if (!device.ok()) {
     std::fprintf(stderr, "test driver: no CPU device: %s\n",
                  std::string(device.status().message()).c_str());
@@ -77,7 +92,7 @@ Processor& Processor::Of(CUdevice device) {
   static auto* const all = new std::map<CUdevice, Processor*>;
   std::lock_guard<std::mutex> lock(*mutex);
   Processor*& processor = (*all)[device];
-  if (processor == nullptr) processor = new Processor(OpenDevice());
+  if (processor == nullptr) processor = new Processor(OpenDevice(device));
   return *processor;
 }
 
@@ -123,6 +138,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> Processor::Load(
 
 absl::StatusOr<uint64_t> Processor::Allocate(uint64_t bytes) {
   return device_->Allocate(bytes);
+}
+
+void* Processor::HostPointer(uint64_t address) const {
+  return device_->HostPointer(address);
 }
 
 void Processor::Free(uint64_t address) { (void)device_->Free(address); }

@@ -31,6 +31,8 @@ class Processor {
   // Memory for the variables of modules.
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes);
   void Free(uint64_t address);
+  // Where the GPU's memory at an address lies.
+  void* HostPointer(uint64_t address) const;
 
   // Runs the launch to its end on `queue`, which is made when null. Assertions
   // that fail are told on stderr.

@@ -272,7 +272,7 @@ TEST_F(ApiStreamTest, FlagsAreReserved) {
   EXPECT_RESULT(HETGPU_ERROR_INVALID_VALUE,
                 hetgpuEventCreate(context_, 1, &event));
   EXPECT_RESULT(HETGPU_ERROR_INVALID_VALUE,
-                hetgpuContextCreate(device_, 1, &context));
+                hetgpuContextCreate(device_, 2, &context));
 }
 
 }  // namespace

@@ -115,7 +115,9 @@ class EntryBuilder {
     Call(all, unit, {low.x, low.y, low.z, high.x, high.y, high.z});
     llvm::Value* next = ir_.CreateAdd(unit, ir_.getInt32(1));
     unit->addIncoming(next, ir_.GetInsertBlock());
-    ir_.CreateCondBr(ir_.CreateICmpULT(next, end), warp, done);
+    llvm::BranchInst* again =
+        ir_.CreateCondBr(ir_.CreateICmpULT(next, end), warp, done);
+    again->setMetadata(llvm::LLVMContext::MD_loop, NotUnrolled());
     ir_.SetInsertPoint(done);
     ir_.CreateRetVoid();
   }
@@ -129,6 +131,16 @@ class EntryBuilder {
 
   llvm::BasicBlock* NewBlock() {
     return llvm::BasicBlock::Create(entry_->getContext(), "", entry_);
+  }
+  // A warp is more than enough work for an iteration: not even the cost of
+  // unrolling is worth computing.
+  llvm::MDNode* NotUnrolled() {
+    llvm::LLVMContext& context = entry_->getContext();
+    auto* disable = llvm::MDNode::get(
+        context, llvm::MDString::get(context, "llvm.loop.unroll.disable"));
+    llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, disable});
+    loop->replaceOperandWith(0, loop);
+    return loop;
   }
   llvm::Value* Size(unsigned axis) {
     return LoadField(ir_, block_,

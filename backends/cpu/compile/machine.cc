@@ -30,7 +30,8 @@ void TuneCodeGenerator() {
     const char* value;
   } kSettings[] = {{"grow-region-complexity-budget", "100"},
                    {"experimental-debug-variable-locations", "false"},
-                   {"disable-post-ra", "true"}};
+                   {"disable-post-ra", "true"},
+                   {"disable-lsr", "true"}};
   llvm::StringMap<llvm::cl::Option*>& known = llvm::cl::getRegisteredOptions();
   for (const auto& setting : kSettings) {
     // An option that a later LLVM has dropped only costs time.

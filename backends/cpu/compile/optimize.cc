@@ -60,7 +60,7 @@ llvm::FunctionPassManager FunctionPasses(bool vectorize) {
   }
   passes.addPass(llvm::LoopUnrollPass(
       llvm::LoopUnrollOptions().setPartial(true).setRuntime(true)));
-  passes.addPass(llvm::EarlyCSEPass());
+  if (vectorize) passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::ADCEPass());
   passes.addPass(llvm::SimplifyCFGPass(
       llvm::SimplifyCFGOptions().hoistCommonInsts(true).sinkCommonInsts(

@@ -198,7 +198,9 @@ std::vector<std::string> CatalogModules() {
 std::vector<Row> MeasureJit(const JitOptions& options) {
   std::vector<Samples> all(options.ways.size());
   for (int round = 0; round < options.rounds; ++round) {
-    for (size_t way = 0; way < options.ways.size(); ++way) {
+    for (size_t i = 0; i < options.ways.size(); ++i) {
+      // Who goes first changes from round to round.
+      const size_t way = (i + round) % options.ways.size();
       if (!all[way].status.ok()) continue;
       Round(options, options.ways[way].first, options.ways[way].second,
             all[way]);

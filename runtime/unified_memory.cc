@@ -87,6 +87,7 @@ absl::StatusOr<std::shared_ptr<UnifiedMember>> UnifiedMemory::Join(
     places_[where].queue = WithTrace(TraceContext(Cat("unified memory of ", name)),
                                      *opened, std::move(queue));
     places_[where].losses = opened->ContentLosses();
+    places_[where].is_lost = false;
     places_[where].device = opened;
   }
   ++places_[where].members;

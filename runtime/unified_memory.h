@@ -133,7 +133,8 @@ class UnifiedMemory {
     std::shared_ptr<hetgpu::Device> device;  // null: no members
     std::unique_ptr<hetgpu::Queue> queue;    // for transfers
     uint64_t members = 0;
-    uint64_t losses = 0;
+    uint64_t losses = 0;  // of contents, that are known
+    bool is_lost = false;
   };
 
   // Host memory for one allocation; pages are taken when touched.

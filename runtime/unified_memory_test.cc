@@ -417,6 +417,22 @@ TEST_F(UnifiedTest, LostContentsAreCountedAndReplicasServe) {
   EXPECT_EQ(Word(0, b), 3u);
 }
 
+TEST_F(UnifiedTest, TheOthersGoOnWithoutALostDevice) {
+  const hetgpuDevicePtr a = Alloc(kMiB), b = Alloc(kMiB);
+  EXPECT_SUCCESS(Launch(1, "set", a, 100, 1));
+  EXPECT_SUCCESS(hetgpuMemPrefetch(Context(0), a, kMiB));
+  EXPECT_SUCCESS(Launch(1, "set", b, 100, 2));
+  EXPECT_SUCCESS(hetgpuContextSynchronize(Context(1)));
+  const uint64_t before = Counter(HETGPU_COUNTER_BYTES_LOST);
+  Sim().is_lost = true;
+  EXPECT_SUCCESS(Launch(2, "mix", a, a, 100));
+  EXPECT_EQ(Word(3, a), 5u);
+  EXPECT_EQ(Counter(HETGPU_COUNTER_BYTES_LOST), before + kMiB);
+  EXPECT_SUCCESS(Launch(2, "set", b, 100, 3));
+  EXPECT_EQ(Word(0, b), 3u);
+  Sim().is_lost = false;
+}
+
 // Random calls on four devices, with steps that fail, against flat memory.
 class UnifiedModelTest : public UnifiedTest {
  protected:

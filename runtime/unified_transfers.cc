@@ -91,7 +91,11 @@ void UnifiedMemory::FindLosses() {
     Place& place = places_[where];
     if (place.device == nullptr) continue;
     const uint64_t losses = place.device->ContentLosses();
-    if (std::exchange(place.losses, losses) == losses) continue;
+    const bool is_lost = !place.device->Lost().ok();
+    const bool is_known = place.losses == losses && place.is_lost == is_lost;
+    place.losses = losses;
+    place.is_lost = is_lost;
+    if (is_known) continue;
     for (const auto& piece : residency_.Lose(where)) {
       Count(HETGPU_COUNTER_BYTES_LOST, piece.bytes);
     }

@@ -2,9 +2,10 @@
 // the process, made when the first GPU is opened and never given back.
 //
 // The driver takes an address as a hint, and honours it only while nothing is
-// mapped there. So the CPU's memory, which may be there already, stands aside for
-// the moment; afterwards it can be mapped over the reservation: host and GPU then
-// see different contents at one address. Where the driver reserves another range
+// mapped there, nor was when the driver was initialised (library.cc). So the CPU's
+// memory, which may be there already, stands aside for these moments; afterwards
+// it can be mapped over the reservation: host and GPU then see different contents
+// at one address. Where the driver reserves another range
 // all the same, GPUs work at a distance ("delta") from the arena.
 #ifndef HETGPU_BACKENDS_CUDA_ADDRESS_SPACE_H_
 #define HETGPU_BACKENDS_CUDA_ADDRESS_SPACE_H_

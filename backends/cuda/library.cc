@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/cuda/status_util.h"
+#include "memory/arena.h"
 
 namespace hetgpu::cuda {
 namespace {
@@ -50,7 +51,10 @@ absl::StatusOr<std::unique_ptr<const Library>> OpenLibraryAt(
   auto library = std::make_unique<Library>();
   absl::Status resolved = Resolve(handle, path, *library);
   if (!resolved.ok()) return resolved;
-  const CUresult result = library->Init(0);
+  // The driver looks at the process's mappings now, and stays away for good from
+  // what it finds.
+  CUresult result = CUDA_SUCCESS;
+  memory::Arena::Process().Vacate([&] { result = library->Init(0); });
   if (result != CUDA_SUCCESS) {
     return absl::UnavailableError(
         ToStatus(*library, result, "cuInit").message());

@@ -314,6 +314,10 @@ class SimDevice : public Device {
     return ordinal_ == 0 ? memory_.At(address, 1) : nullptr;
   }
   uint64_t ContentLosses() const override { return memory_.losses(); }
+  absl::Status Lost() const override {
+    if (ordinal_ != 1 || !Sim().is_lost) return absl::OkStatus();
+    return absl::UnavailableError("sim: the device is lost");
+  }
 
   absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(
       const ModuleInfo&, std::string_view) override {

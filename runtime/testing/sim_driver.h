@@ -37,6 +37,8 @@ struct SimControl {
   // One in so many maps and copies fails; 0: none.
   std::atomic<uint32_t> fail_one_in{0};
   std::atomic<uint64_t> failures{0};
+  // sim:1 is lost for good.
+  std::atomic<bool> is_lost{false};
   // Of sim:1, memory that others took.
   std::atomic<uint64_t> taken{0};
 };

@@ -84,8 +84,9 @@ absl::StatusOr<std::shared_ptr<UnifiedMember>> UnifiedMemory::Join(
       places_.emplace_back();
       places_[where].source = device.get();
     }
-    places_[where].queue = WithTrace(TraceContext(Cat("unified memory of ", name)),
-                                     *opened, std::move(queue));
+    places_[where].queue =
+        WithTrace(TraceContext(Cat("unified memory of ", name)), *opened,
+                  std::move(queue));
     places_[where].losses = opened->ContentLosses();
     places_[where].is_lost = false;
     places_[where].device = opened;

@@ -143,6 +143,16 @@ class Queue {
                                     uint64_t bytes) = 0;
   virtual absl::Status CopyFromDevice(void* dst, uint64_t src,
                                       uint64_t bytes) = 0;
+  // The same, but may be done in the calling thread, which can be faster: for
+  // callers that wait at once.
+  virtual absl::Status CopyToDeviceNow(uint64_t dst, const void* src,
+                                       uint64_t bytes) {
+    return CopyToDevice(dst, src, bytes);
+  }
+  virtual absl::Status CopyFromDeviceNow(void* dst, uint64_t src,
+                                         uint64_t bytes) {
+    return CopyFromDevice(dst, src, bytes);
+  }
   // Copies from memory of `source`, for which CanAccessPeer() is true. Ordered
   // on this queue alone; `source` lives until the queue has passed it.
   virtual absl::Status CopyPeer(uint64_t dst, Device& source, uint64_t src,
@@ -228,6 +238,15 @@ class Device {
   // Grows whenever the device lost the contents of all its memory.
   virtual uint64_t ContentLosses() const { return 0; }
 
+  // Host memory that copies can reach at the full rate, aligned to a page. Bytes
+  // stay valid until freed, whatever happens to the device.
+  virtual absl::StatusOr<void*> AllocateHost(uint64_t bytes);
+  virtual void FreeHost(void* memory, uint64_t bytes);
+  // Does the same for memory that exists; hints where there is nothing to do.
+  virtual absl::Status RegisterHost(void* memory, uint64_t bytes) {
+    return absl::OkStatus();
+  }
+  virtual void UnregisterHost(void* memory) {}
   // The native route: gives the device the module's source. Null where it takes
   // none; then the runtime holds the data segment and Load() gets an image for
   // each kernel. InvalidArgument, with the device's own messages, or

@@ -78,6 +78,13 @@ CudaDevice::CudaDevice(DeviceInfo info, std::unique_ptr<Context> context,
       recovery_(*context_, *memory_),
       watchdog_(*context_, recovery_) {}
 
+CudaDevice::~CudaDevice() {
+  const Current current(*context_);
+  if (current.status().ok() && !Context::HasRunaway()) {
+    staging_.Release(current);
+  }
+}
+
 absl::StatusOr<uint64_t> CudaDevice::Allocate(uint64_t bytes) {
   return memory_->Allocate(bytes);
 }
@@ -118,6 +125,35 @@ bool CudaDevice::CanAccessPeer(const Device& other) const {
   return result == CUDA_SUCCESS && can != 0;
 }
 
+// Memory of the driver's own would go with the context.
+absl::StatusOr<void*> CudaDevice::AllocateHost(uint64_t bytes) {
+  absl::StatusOr<void*> memory = Device::AllocateHost(bytes);
+  if (!memory.ok()) return memory;
+  absl::Status pinned = RegisterHost(*memory, bytes);
+  if (pinned.ok()) return memory;
+  Device::FreeHost(*memory, bytes);
+  return pinned;
+}
+
+void CudaDevice::FreeHost(void* memory, uint64_t bytes) {
+  UnregisterHost(memory);
+  Device::FreeHost(memory, bytes);
+}
+
+absl::Status CudaDevice::RegisterHost(void* memory, uint64_t bytes) {
+  const Current current(*context_);
+  if (!current.status().ok()) return current.status();
+  HETGPU_CUDA_RETURN_IF_ERROR(current.library(), MemHostRegister,
+                              (memory, bytes, kHostPortable));
+  return absl::OkStatus();
+}
+
+// The driver waits for what uses it, or knows it no more.
+void CudaDevice::UnregisterHost(void* memory) {
+  const Current current(*context_);
+  if (current.status().ok()) current.library().MemHostUnregister(memory);
+}
+
 absl::StatusOr<std::unique_ptr<DeviceModule>> CudaDevice::LoadModule(
     const ModuleInfo& info, std::string_view source) {
   if (info.ptx_version == 0) {
@@ -137,7 +173,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> CudaDevice::Load(
 
 absl::StatusOr<std::unique_ptr<Queue>> CudaDevice::CreateQueue() {
   return std::unique_ptr<Queue>(
-      std::make_unique<CudaQueue>(*context_, recovery_, watchdog_));
+      std::make_unique<CudaQueue>(*context_, recovery_, watchdog_, staging_));
 }
 
 absl::StatusOr<std::unique_ptr<Event>> CudaDevice::CreateEvent() {

@@ -8,6 +8,7 @@
 #include "backends/cuda/context.h"
 #include "backends/cuda/memory.h"
 #include "backends/cuda/recovery.h"
+#include "backends/cuda/staging.h"
 #include "backends/cuda/watchdog.h"
 
 namespace hetgpu::cuda {
@@ -18,6 +19,7 @@ class CudaDevice final : public Device {
   static absl::StatusOr<std::unique_ptr<Device>> Open(const Library& library,
                                                       CUdevice device,
                                                       DeviceInfo info);
+  ~CudaDevice() override;
 
   const DeviceInfo& info() const override { return info_; }
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes) override;
@@ -30,6 +32,11 @@ class CudaDevice final : public Device {
                            uint64_t bytes) override;
   uint64_t ContentLosses() const override;
   bool CanAccessPeer(const Device& other) const override;
+  // Pinned. A lost context unpins it: copies are slower from then on.
+  absl::StatusOr<void*> AllocateHost(uint64_t bytes) override;
+  void FreeHost(void* memory, uint64_t bytes) override;
+  absl::Status RegisterHost(void* memory, uint64_t bytes) override;
+  void UnregisterHost(void* memory) override;
   absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(
       const ModuleInfo& info, std::string_view source) override;
   // Unimplemented: kernels come from modules.
@@ -47,12 +54,12 @@ class CudaDevice final : public Device {
  private:
   CudaDevice(DeviceInfo info, std::unique_ptr<Context> context,
              std::unique_ptr<Memory> memory);
-
   const DeviceInfo info_;
   const std::unique_ptr<Context> context_;
   const std::unique_ptr<Memory> memory_;
   Clock clock_;
   Recovery recovery_;
+  StagingArena staging_;
   Watchdog watchdog_;
 };
 

@@ -15,6 +15,7 @@
 namespace hetgpu::cuda {
 namespace {
 
+constexpr uint64_t kStagedBytes = uint64_t{512} << 10;
 constexpr auto kCancelGrace = std::chrono::milliseconds(100);
 
 CUresult FillOn(const Current& current, CUstream stream, uint64_t dst,
@@ -45,11 +46,12 @@ CUresult FillOn(const Current& current, CUstream stream, uint64_t dst,
 }  // namespace
 
 CudaQueue::CudaQueue(const Context& context, Recovery& recovery,
-                     Watchdog& watchdog)
+                     Watchdog& watchdog, StagingArena& staging)
     : context_(context),
       recovery_(recovery),
       watchdog_(watchdog),
-      log_(recovery.NewLog()) {}
+      log_(recovery.NewLog()),
+      staging_(staging) {}
 
 CudaQueue::~CudaQueue() {
   (void)Synchronize(nullptr);
@@ -146,26 +148,51 @@ absl::Status CudaQueue::Copy(uint64_t dst, uint64_t src, uint64_t bytes) {
   });
 }
 
-// The driver takes an address of the arena for its own, whatever the host has
-// there.
-bool CudaQueue::NeedsStaging(const Current& current, const void* host) const {
-  return IsRunning(current) || memory::Arena::Process().Contains(
-                                   reinterpret_cast<uint64_t>(host));
-}
-
 bool CudaQueue::IsRunning(const Current& current) const {
   return busy_ && current.library().StreamQuery(stream_) != CUDA_SUCCESS;
+}
+
+// Whether the driver is given the host memory. It takes an address of the arena
+// for its own, whatever the host has there.
+bool CudaQueue::IsDirect(const Current& current, const void* host,
+                         uint64_t bytes, bool running) const {
+  if (memory::Arena::Process().Contains(reinterpret_cast<uint64_t>(host))) {
+    return false;
+  }
+  return (!running && bytes < kStagedBytes) || IsPinned(current, host, bytes);
+}
+
+// The driver's own copies of pageable memory make the caller wait for all work
+// before them, and are slow: good enough for a little data on an idle stream.
+CUresult CudaQueue::CopyIn(const Current& current, uint64_t dst,
+                           const void* src, uint64_t bytes, bool now) {
+  const bool running = IsRunning(current);
+  if (IsDirect(current, src, bytes, running)) {
+    return current.library().MemcpyHtoDAsync(dst, src, bytes, stream_);
+  }
+  if (now && !running) {
+    return staging_.CopyToDeviceNow(current, stream_, dst, src, bytes);
+  }
+  return staging_.CopyToDevice(current, stream_, host_work_, dst, src, bytes);
+}
+
+CUresult CudaQueue::CopyOut(const Current& current, void* dst, uint64_t src,
+                            uint64_t bytes, bool now) {
+  const bool running = IsRunning(current);
+  if (IsDirect(current, dst, bytes, running)) {
+    return current.library().MemcpyDtoHAsync(dst, src, bytes, stream_);
+  }
+  if (now && !running) {
+    return staging_.CopyFromDeviceNow(current, stream_, dst, src, bytes);
+  }
+  return staging_.CopyFromDevice(current, stream_, host_work_, dst, src, bytes);
 }
 
 absl::Status CudaQueue::CopyToDevice(uint64_t dst, const void* src,
                                      uint64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   return Enqueue("cuMemcpyHtoDAsync", [&](const Current& current) {
-    if (NeedsStaging(current, src)) {
-      return staging_.CopyToDevice(current, stream_, host_work_, dst, src,
-                                   bytes);
-    }
-    return current.library().MemcpyHtoDAsync(dst, src, bytes, stream_);
+    return CopyIn(current, dst, src, bytes, /*now=*/false);
   });
 }
 
@@ -173,11 +200,23 @@ absl::Status CudaQueue::CopyFromDevice(void* dst, uint64_t src,
                                        uint64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   return Enqueue("cuMemcpyDtoHAsync", [&](const Current& current) {
-    if (NeedsStaging(current, dst)) {
-      return staging_.CopyFromDevice(current, stream_, host_work_, dst, src,
-                                     bytes);
-    }
-    return current.library().MemcpyDtoHAsync(dst, src, bytes, stream_);
+    return CopyOut(current, dst, src, bytes, /*now=*/false);
+  });
+}
+
+absl::Status CudaQueue::CopyToDeviceNow(uint64_t dst, const void* src,
+                                        uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return Enqueue("cuMemcpyHtoDAsync", [&](const Current& current) {
+    return CopyIn(current, dst, src, bytes, /*now=*/true);
+  });
+}
+
+absl::Status CudaQueue::CopyFromDeviceNow(void* dst, uint64_t src,
+                                          uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return Enqueue("cuMemcpyDtoHAsync", [&](const Current& current) {
+    return CopyOut(current, dst, src, bytes, /*now=*/true);
   });
 }
 
@@ -261,6 +300,7 @@ bool CudaQueue::Poll() {
     if (result == CUDA_SUCCESS && prints_) {
       result = current.library().StreamSynchronize(stream_);
     }
+    if (result == CUDA_SUCCESS) staging_.Return(current);
   }
   if (result == CUDA_ERROR_NOT_READY) return false;
   if (result != CUDA_SUCCESS) {

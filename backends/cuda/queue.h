@@ -23,7 +23,8 @@ namespace hetgpu::cuda {
 class CudaQueue final : public Queue {
  public:
   // All outlive the queue.
-  CudaQueue(const Context& context, Recovery& recovery, Watchdog& watchdog);
+  CudaQueue(const Context& context, Recovery& recovery, Watchdog& watchdog,
+            StagingArena& staging);
   ~CudaQueue() override;
 
   absl::Status Launch(LaunchDesc desc) override;
@@ -31,6 +32,10 @@ class CudaQueue final : public Queue {
   absl::Status CopyToDevice(uint64_t dst, const void* src,
                             uint64_t bytes) override;
   absl::Status CopyFromDevice(void* dst, uint64_t src, uint64_t bytes) override;
+  absl::Status CopyToDeviceNow(uint64_t dst, const void* src,
+                               uint64_t bytes) override;
+  absl::Status CopyFromDeviceNow(void* dst, uint64_t src,
+                                 uint64_t bytes) override;
   absl::Status CopyPeer(uint64_t dst, Device& source, uint64_t src,
                         uint64_t bytes) override;
   absl::Status Fill(uint64_t dst, uint64_t pattern, uint32_t pattern_bytes,
@@ -57,7 +62,12 @@ class CudaQueue final : public Queue {
   // Asks the driver; true when nothing is queued or running.
   bool Poll();
   bool IsRunning(const Current& current) const;
-  bool NeedsStaging(const Current& current, const void* host) const;
+  bool IsDirect(const Current& current, const void* host, uint64_t bytes,
+                bool running) const;
+  CUresult CopyIn(const Current& current, uint64_t dst, const void* src,
+                  uint64_t bytes, bool now);
+  CUresult CopyOut(const Current& current, void* dst, uint64_t src,
+                   uint64_t bytes, bool now);
   void SetError(LaunchError error);
   CUresult LaunchOn(const Current& current, const LaunchDesc& desc,
                     CUfunction function);

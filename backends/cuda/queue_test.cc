@@ -80,6 +80,86 @@ TEST_F(QueueTest, NothingBlocksTheCallerBehindARunningKernel) {
   EXPECT_EQ(out, std::vector<uint8_t>(size, 3));
 }
 
+// Sizes around the limits between the ways that copies take.
+TEST_F(QueueTest, CopiesOfEverySizeIdleAndBehindWork) {
+  for (const uint64_t size : {uint64_t{1}, uint64_t{4096}, (uint64_t{512} << 10),
+                              (uint64_t{512} << 10) + 3, (uint64_t{3} << 20) - 1,
+                              (uint64_t{29} << 20) + 7}) {
+    std::vector<uint32_t> in(size / 4 + 1);
+    for (size_t i = 0; i < in.size(); ++i) in[i] = i * 2654435761u;
+    for (const bool now : {false, true}) {
+      for (const bool busy : {false, true}) {
+        std::vector<uint32_t> out(in.size(), 0);
+        EXPECT_OK(queue_->Fill(a_, 0xee, 1, size + 1));
+        EXPECT_OK(queue_->Synchronize(nullptr));
+        if (busy) Block();
+        EXPECT_OK(now ? queue_->CopyToDeviceNow(a_, in.data(), size)
+                      : queue_->CopyToDevice(a_, in.data(), size));
+        EXPECT_OK(now ? queue_->CopyFromDeviceNow(out.data(), a_, size)
+                      : queue_->CopyFromDevice(out.data(), a_, size));
+        if (busy) Release();
+        EXPECT_OK(queue_->Synchronize(nullptr));
+        EXPECT_EQ(std::memcmp(in.data(), out.data(), size), 0)
+            << size << (now ? " now" : "") << (busy ? " busy" : "");
+        EXPECT_OK(queue_->CopyFromDevice(out.data(), a_ + size, 1));
+        EXPECT_OK(queue_->Synchronize(nullptr));
+        EXPECT_EQ(out[0] & 0xff, 0xeeu);
+        Write(*other_, flag_, 0);
+      }
+    }
+  }
+}
+
+TEST_F(QueueTest, StagingBuffersAreSharedByQueues) {
+  std::vector<char> data(40 << 20);
+  EXPECT_OK(queue_->CopyToDeviceNow(a_, data.data(), data.size()));
+  EXPECT_OK(queue_->Synchronize(nullptr));
+  const uint64_t pinned = DriverCounts().pinned_bytes;
+  EXPECT_GT(pinned, 0u);
+  EXPECT_OK(other_->CopyFromDevice(data.data(), a_, data.size()));
+  EXPECT_OK(other_->Synchronize(nullptr));
+  EXPECT_EQ(DriverCounts().pinned_bytes, pinned);
+}
+
+TEST_F(QueueTest, PinnedMemoryIsCopiedDirectly) {
+  const uint64_t bytes = 8 << 20;
+  const auto memory = device_->AllocateHost(bytes);
+  ASSERT_TRUE(memory.ok()) << memory.status().message();
+  EXPECT_EQ(DriverCounts().pinned_bytes, bytes);
+  std::memset(*memory, 5, bytes);
+  Block();
+  EXPECT_OK(queue_->CopyToDevice(a_, *memory, bytes));
+  EXPECT_OK(queue_->Fill(a_, 6, 1, 1));
+  EXPECT_OK(queue_->CopyFromDevice(*memory, a_, bytes));
+  Release();
+  EXPECT_OK(queue_->Synchronize(nullptr));
+  EXPECT_EQ(static_cast<char*>(*memory)[0], 6);
+  EXPECT_EQ(static_cast<char*>(*memory)[bytes - 1], 5);
+  EXPECT_EQ(DriverCounts().pinned_bytes, bytes);  // no staging
+  device_->FreeHost(*memory, bytes);
+  EXPECT_EQ(DriverCounts().pinned_bytes, 0u);
+}
+
+TEST_F(QueueTest, MemoryIsPinnedOnRequest) {
+  std::vector<char> data(1 << 20);
+  EXPECT_OK(device_->RegisterHost(data.data(), data.size()));
+  EXPECT_EQ(DriverCounts().pinned_bytes, data.size());
+  EXPECT_FALSE(device_->RegisterHost(data.data() + 5, 1).ok());
+  device_->UnregisterHost(data.data());
+  EXPECT_EQ(DriverCounts().pinned_bytes, 0u);
+  FailCall("cuMemHostRegister_v2", CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_TRUE(absl::IsResourceExhausted(device_->AllocateHost(4096).status()));
+}
+
+TEST_F(QueueTest, CopiesWithoutPinnedMemoryAreRefused) {
+  std::vector<char> data(1 << 20, 7);
+  FailCall("cuMemHostAlloc", CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_TRUE(absl::IsResourceExhausted(
+      queue_->CopyToDevice(a_, data.data(), data.size())));
+  EXPECT_OK(queue_->CopyToDevice(a_, data.data(), data.size()));
+  EXPECT_OK(queue_->Synchronize(nullptr));
+}
+
 TEST_F(QueueTest, EventsOrderQueuesAndTellTheTime) {
   auto first = *device_->CreateEvent(), second = *device_->CreateEvent();
   EXPECT_TRUE(first->Done());

@@ -1,10 +1,26 @@
-// Pinned host memory through which a queue copies from and to pageable memory
-// behind work that is still running. The driver's own copies would make the
-// caller wait for that work.
+// Copies between a device and pageable host memory, by way of pinned buffers.
+//
+// The device reads and writes pinned memory at the rate of the link, pageable
+// memory at a fraction of it. So a copy is cut into pieces that several threads
+// move between the caller's memory and pinned buffers, while the device moves
+// others between the buffers and its own memory.
+//
+//   Now     on an idle stream, in the caller's thread
+//           host    | 0 | 1 | 2 | 3 |
+//           device      | 0 | 1 | 2 | 3 |
+//   behind  work that still runs: nothing waits but streams of this queue, whose
+//           host functions do what the caller's thread does above, in turns with
+//           the queue's own stream
+//
+// The first pieces into the device and the last ones out of it are small: nothing
+// else goes on beside them.
 #ifndef HETGPU_BACKENDS_CUDA_STAGING_H_
 #define HETGPU_BACKENDS_CUDA_STAGING_H_
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "backends/cuda/context.h"
@@ -12,26 +28,72 @@
 
 namespace hetgpu::cuda {
 
-// One buffer, used by the commands of one stream in their order.
+// A pinned buffer and its last use.
+struct StagingBuffer {
+  void* data = nullptr;
+  CUevent filled = nullptr;  // what is to be moved on is in it
+  CUevent free = nullptr;    // it has been moved on
+  bool used = false;         // `free` was recorded
+};
+
+// The pinned buffers of a device, lent to its queues. Thread-safe.
+class StagingArena {
+ public:
+  // Up to `count` buffers of the present context, at least one. Buffers are
+  // pinned when first needed and kept.
+  CUresult Lend(const Current& current, size_t count,
+                std::vector<StagingBuffer>* buffers);
+  // Everything enqueued with them is done.
+  void TakeBack(const Current& current, std::vector<StagingBuffer> buffers);
+  // The context goes away in the usual way.
+  void Release(const Current& current);
+
+ private:
+  CUresult Add(const Current& current, StagingBuffer* buffer);
+  // A lost context took its buffers along.
+  void Follow(const Current& current);
+
+  std::mutex mutex_;
+  uint64_t generation_ = 0;
+  std::vector<StagingBuffer> idle_;
+};
+
+// Of one queue, which guards it.
 class Staging {
  public:
-  // In pieces: the host fills the buffer, the device takes it.
+  explicit Staging(StagingArena& arena) : arena_(arena) {}
+
+  // `stream` is idle.
+  CUresult CopyToDeviceNow(const Current& current, CUstream stream,
+                           uint64_t dst, const void* src, uint64_t bytes);
+  CUresult CopyFromDeviceNow(const Current& current, CUstream stream, void* dst,
+                             uint64_t src, uint64_t bytes);
+  // Behind what `stream` holds, and before what follows.
   CUresult CopyToDevice(const Current& current, CUstream stream,
                         HostWork& host_work, uint64_t dst, const void* src,
                         uint64_t bytes);
   CUresult CopyFromDevice(const Current& current, CUstream stream,
                           HostWork& host_work, void* dst, uint64_t src,
                           uint64_t bytes);
-  // The stream is idle and the context present.
+  // The stream is idle and the context present: the buffers go back.
+  void Return(const Current& current);
+  // The same, for the last time.
   void Release(const Current& current);
-  // The context is gone; a runaway kernel's copies may still use the buffer.
-  void Forget() { buffer_ = nullptr; }
+  // The context is gone; a runaway kernel's copies may still use the buffers.
+  void Forget();
 
  private:
-  CUresult Prepare(const Current& current);
+  CUresult Prepare(const Current& current, uint64_t bytes);
+  CUresult PrepareHelper(const Current& current, CUstream stream);
 
-  void* buffer_ = nullptr;
+  StagingArena& arena_;
+  std::vector<StagingBuffer> buffers_;
+  CUstream helper_ = nullptr;  // runs the host's part behind other work
+  CUevent start_ = nullptr;
 };
+
+// Whether the device reaches these bytes of host memory by itself.
+bool IsPinned(const Current& current, const void* memory, uint64_t bytes);
 
 }  // namespace hetgpu::cuda
 

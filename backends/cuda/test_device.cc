@@ -103,6 +103,7 @@ void CudaTest::TearDown() {
   EXPECT_EQ(counts.modules, 0u);
   EXPECT_EQ(counts.mapped_bytes, 0u);
   EXPECT_EQ(counts.physical_bytes, 0u);
+  EXPECT_EQ(counts.pinned_bytes, 0u);
   EXPECT_EQ(counts.misuses, 0u);
 }
 

@@ -34,6 +34,8 @@ enum Result : CUresult {
   CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701,
   CUDA_ERROR_LAUNCH_TIMEOUT = 702,
   CUDA_ERROR_ASSERT = 710,
+  CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
+  CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED = 713,
   CUDA_ERROR_HARDWARE_STACK_ERROR = 714,
   CUDA_ERROR_ILLEGAL_INSTRUCTION = 715,
   CUDA_ERROR_MISALIGNED_ADDRESS = 716,
@@ -167,6 +169,8 @@ inline constexpr int kResourcePitched = 3;
 inline constexpr unsigned kTextureReadAsInteger = 1;
 inline constexpr unsigned kTextureNormalizedCoordinates = 2;
 
+// cuMemHostAlloc, cuMemHostRegister: pinned for every context.
+inline constexpr unsigned kHostPortable = 1;
 inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kEventDisableTiming = 2;
 // Keys of the list that hands cuLaunchKernel a packed parameter block.

@@ -29,6 +29,7 @@ using ResetFunction = void (*)();
 struct Counts {
   uint64_t contexts, streams, events, modules, mapped_bytes, physical_bytes;
   uint64_t textures;  // and arrays
+  uint64_t pinned_bytes;  // of host memory
   uint64_t misuses;  // calls that no correct program makes
   uint64_t launches;
 };

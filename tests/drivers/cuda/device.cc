@@ -202,6 +202,7 @@ CUresult CtxDestroy(CUcontext context) {
   for (CUmodule module : modules) {
     if (module->context == context) DropModule(module);
   }
+  DropHostMemory(context);
   state.contexts.erase(context);
   Processor::Of(context->device).Flush();
   return CUDA_SUCCESS;
@@ -256,6 +257,9 @@ HOOK Counts hetgpuFakeCudaCounts() {
   counts.events = state.events.size();
   counts.modules = state.modules.size();
   counts.textures = hetgpu::cuda::fake::TextureCount();
+  for (const auto& [start, range] : state.pinned) {
+    counts.pinned_bytes += range.bytes;
+  }
   counts.misuses = state.misuses;
   counts.launches = state.launches;
   for (const auto& [start, mapping] : state.mappings) {

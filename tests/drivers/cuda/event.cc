@@ -34,30 +34,33 @@ CUresult EventDestroy(CUevent event) {
 CUresult EventRecord(CUevent event, CUstream stream) {
   FAKE_ENTER("cuEventRecord", true);
   if (Get().events.count(event) == 0) return Misuse("cuEventRecord");
-  const CUresult result = Push("cuEventRecord", stream, [event] {
+  const uint64_t number = event->last + 1;
+  const CUresult result = Push("cuEventRecord", stream, [event, number] {
     std::lock_guard<std::mutex> reached(Get().mutex);
-    event->time_ns = NowNs();
-    --event->pending;
+    if (number == event->last) event->time_ns = NowNs();
+    event->not_reached.erase(number);
     Get().changed.notify_all();
     return CUresult{CUDA_SUCCESS};
   });
   if (result != CUDA_SUCCESS) return result;
-  ++event->pending;
-  event->recorded = true;
+  event->last = number;
+  event->not_reached.insert(number);
   return CUDA_SUCCESS;
 }
 
 CUresult EventQuery(CUevent event) {
   FAKE_ENTER("cuEventQuery", true);
   if (Get().events.count(event) == 0) return Misuse("cuEventQuery");
-  return event->pending == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+  return event->IsReached() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
 CUresult EventSynchronize(CUevent event) {
   FAKE_ENTER("cuEventSynchronize", true);
   if (Get().events.count(event) == 0) return Misuse("cuEventSynchronize");
+  const uint64_t number = event->last;
   Get().changed.wait(lock, [&] {
-    return event->pending == 0 || Get().sticky != CUDA_SUCCESS;
+    return event->not_reached.count(number) == 0 ||
+           Get().sticky != CUDA_SUCCESS;
   });
   Processor::Of(CurrentContext()->device).Flush();
   return Get().sticky;
@@ -67,10 +70,10 @@ CUresult EventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
   FAKE_ENTER("cuEventElapsedTime", true);
   const auto measures = [](CUevent event) {
     return Get().events.count(event) != 0 && event->timing &&
-           event->recorded && event->context == CurrentContext();
+           event->last != 0 && event->context == CurrentContext();
   };
   if (!measures(start) || !measures(end)) return Misuse("cuEventElapsedTime");
-  if (start->pending + end->pending != 0) return CUDA_ERROR_NOT_READY;
+  if (!start->IsReached() || !end->IsReached()) return CUDA_ERROR_NOT_READY;
   *milliseconds = static_cast<float>(
       static_cast<double>(static_cast<int64_t>(end->time_ns - start->time_ns)) /
       1e6);

@@ -17,9 +17,15 @@
 namespace hetgpu::cuda::fake {
 namespace {
 
+constexpr size_t kPage = 4096;
+
 using Mappings = std::map<uint64_t, Mapping>;
 
 void* Pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
+
+uint64_t Number(const void* pointer) {
+  return reinterpret_cast<uint64_t>(pointer);
+}
 
 uint64_t Used(CUdevice device) {
   uint64_t used = 0;
@@ -283,22 +289,71 @@ CUresult MemSetAccess(CUdeviceptr address, size_t bytes,
   return CUDA_SUCCESS;
 }
 
-CUresult MemHostAlloc(void** memory, size_t bytes, unsigned) {
+CUresult MemHostAlloc(void** memory, size_t bytes, unsigned flags) {
   FAKE_ENTER("cuMemHostAlloc", true);
-  if (bytes == 0) return Misuse("cuMemHostAlloc");
-  *memory = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  if (bytes == 0 || (flags & ~kHostPortable) != 0) {
+    return Misuse("cuMemHostAlloc");
+  }
+  *memory = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage);
   if (*memory == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
-  Get().pinned[reinterpret_cast<uint64_t>(*memory)] = bytes;
+  Get().pinned[Number(*memory)] = {bytes, CurrentContext(), true};
   return CUDA_SUCCESS;
 }
 
 CUresult MemFreeHost(void* memory) {
   FAKE_ENTER("cuMemFreeHost", true);
-  if (Get().pinned.erase(reinterpret_cast<uint64_t>(memory)) == 0) {
+  const auto found = Get().pinned.find(Number(memory));
+  if (found == Get().pinned.end() || !found->second.allocated) {
     return Misuse("cuMemFreeHost");
   }
+  Get().pinned.erase(found);
   std::free(memory);
   return CUDA_SUCCESS;
+}
+
+CUresult MemHostRegister(void* memory, size_t bytes, unsigned flags) {
+  FAKE_ENTER("cuMemHostRegister_v2", true);
+  if (memory == nullptr || bytes == 0 || (flags & ~kHostPortable) != 0) {
+    return Misuse("cuMemHostRegister_v2");
+  }
+  auto& pinned = Get().pinned;
+  const auto after = pinned.lower_bound(Number(memory) + bytes);
+  if (after != pinned.begin() &&
+      std::prev(after)->first + std::prev(after)->second.bytes >
+          Number(memory)) {
+    return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  }
+  pinned[Number(memory)] = {bytes, CurrentContext(), false};
+  return CUDA_SUCCESS;
+}
+
+CUresult MemHostUnregister(void* memory) {
+  FAKE_ENTER("cuMemHostUnregister", true);
+  const auto found = Get().pinned.find(Number(memory));
+  if (found == Get().pinned.end() || found->second.allocated) {
+    return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+  }
+  Get().pinned.erase(found);
+  return CUDA_SUCCESS;
+}
+
+CUresult MemHostGetFlags(unsigned* flags, void* memory) {
+  FAKE_ENTER("cuMemHostGetFlags", true);
+  const auto entry = EntryAt(Get().pinned, Number(memory));
+  if (entry == Get().pinned.end() ||
+      Number(memory) - entry->first >= entry->second.bytes) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  *flags = kHostPortable;
+  return CUDA_SUCCESS;
+}
+
+void DropHostMemory(CUcontext context) {
+  std::erase_if(Get().pinned, [&](const auto& entry) {
+    if (entry.second.context != context) return false;
+    if (entry.second.allocated) std::free(Pointer(entry.first));
+    return true;
+  });
 }
 
 }  // namespace hetgpu::cuda::fake

@@ -34,9 +34,10 @@ struct CUstream_st {
 struct CUevent_st {
   CUcontext context = nullptr;
   bool timing = true;
-  uint64_t pending = 0;  // records not reached yet
-  uint64_t time_ns = 0;
-  bool recorded = false;
+  uint64_t last = 0;             // number of the last record, from 1
+  std::set<uint64_t> not_reached;  // records; streams reach them in any order
+  uint64_t time_ns = 0;          // of the last record, once reached
+  bool IsReached() const { return not_reached.count(last) == 0; }
 };
 struct CUmod_st {
   CUcontext context = nullptr;
@@ -74,6 +75,12 @@ struct Physical {
   int mappings = 0;
 };
 
+struct HostRange {
+  uint64_t bytes = 0;
+  CUcontext context = nullptr;
+  bool allocated = false;  // by this driver; else registered
+};
+
 struct State {
   std::mutex mutex;
   std::condition_variable changed;
@@ -90,7 +97,7 @@ struct State {
   std::map<uint64_t, Mapping> mappings;
   std::map<CUmemGenericAllocationHandle, Physical> physical;
   uint64_t next_physical = 1;
-  std::map<uint64_t, uint64_t> pinned;  // host memory: start → bytes
+  std::map<uint64_t, HostRange> pinned;  // host memory, by start
   uint64_t misuses = 0;
   uint64_t launches = 0;
 };
@@ -122,6 +129,9 @@ bool IsAccessible(CUdevice device, uint64_t address, uint64_t bytes);
 
 // Forgets it and its functions; needs the mutex.
 void DropModule(CUmodule module);
+
+// Frees or unpins what the context pinned; needs the mutex.
+void DropHostMemory(CUcontext context);
 
 CUresult Push(const char* function, CUstream stream,
               std::function<CUresult()> command);

@@ -171,11 +171,13 @@ CUresult StreamQuery(CUstream stream) {
 CUresult StreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
   FAKE_ENTER("cuStreamWaitEvent", true);
   if (Get().events.count(event) == 0) return Misuse("cuStreamWaitEvent");
-  return Push("cuStreamWaitEvent", stream, [event] {
+  // For the last record so far; later ones do not matter.
+  return Push("cuStreamWaitEvent", stream, [event, number = event->last] {
     State& state = Get();
     std::unique_lock<std::mutex> waiting(state.mutex);
     state.changed.wait(waiting, [&] {
-      return event->pending == 0 || state.sticky != CUDA_SUCCESS;
+      return event->not_reached.count(number) == 0 ||
+             state.sticky != CUDA_SUCCESS;
     });
     return CUresult{CUDA_SUCCESS};
   });

@@ -57,14 +57,14 @@ hetgpuResult hetgpuMemFree(hetgpuContext context, hetgpuDevicePtr address) {
 hetgpuResult hetgpuMemCopyHtoD(hetgpuContext context, hetgpuDevicePtr dst,
                                const void* src, uint64_t bytes) {
   return OnDefaultStream(context, [&](Stream& stream) {
-    return stream.CopyToDevice(dst, src, bytes);
+    return stream.CopyToDevice(dst, src, bytes, /*now=*/true);
   });
 }
 
 hetgpuResult hetgpuMemCopyDtoH(hetgpuContext context, void* dst,
                                hetgpuDevicePtr src, uint64_t bytes) {
   return OnDefaultStream(context, [&](Stream& stream) {
-    return stream.CopyFromDevice(dst, src, bytes);
+    return stream.CopyFromDevice(dst, src, bytes, /*now=*/true);
   });
 }
 

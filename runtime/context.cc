@@ -75,7 +75,7 @@ Context::Context(std::shared_ptr<Device> device,
       trace_process_(TraceContext(
           Cat(info().backend, ":", device_->backend_ordinal()))) {}
 
-Context::~Context() = default;
+Context::~Context() { host_memory_.Clear(opening_->device()); }
 
 absl::StatusOr<std::shared_ptr<Context>> Context::Create(
     std::shared_ptr<Device> device, uint32_t flags) {
@@ -122,6 +122,7 @@ void Context::MoveTo(std::unique_ptr<hetgpu::Device> device,
   opening_->SetAccount(std::move(account));
   opening_.swap(next);
   present_ = opening_.get();
+  host_memory_.MoveTo(opening_->device());
 }
 
 bool Context::MoveIfLost(Opening& opening) {

@@ -19,6 +19,7 @@
 #include "backends/common/driver.h"
 #include "runtime/device.h"
 #include "runtime/handle_table.h"
+#include "runtime/host_memory.h"
 #include "runtime/memory.h"
 #include "runtime/opening.h"
 #include "runtime/unified_memory.h"
@@ -52,6 +53,7 @@ class Context : public std::enable_shared_from_this<Context> {
   AllocationTable& allocations() { return allocations_; }
   // Null unless the context is unified.
   const std::shared_ptr<UnifiedMember>& unified() const { return unified_; }
+  HostMemory& host_memory() { return host_memory_; }
   std::shared_ptr<Stream> default_stream() const;
 
   // How often a call is tried again: a device that is lost over and over is not
@@ -126,6 +128,7 @@ class Context : public std::enable_shared_from_this<Context> {
   const uint32_t trace_process_;
   std::shared_ptr<UnifiedMember> unified_;
   AllocationTable allocations_;
+  HostMemory host_memory_;
   std::atomic<uint64_t> launch_timeout_ms_ = 0;
   Handle handle_ = nullptr;
 

@@ -103,25 +103,28 @@ absl::Status Stream::Enqueue(Command command, bool always) {
 }
 
 absl::Status Stream::CopyToDevice(uint64_t dst, const void* src,
-                                  uint64_t bytes) {
+                                  uint64_t bytes, bool now) {
   if (bytes == 0) return absl::OkStatus();
   HETGPU_RETURN_IF_ERROR(CheckHost(src, "copy to device, source"));
   HETGPU_RETURN_IF_ERROR(context_->allocations().CheckRange(
       "copy to device, destination", dst, bytes));
   HETGPU_RETURN_IF_ERROR(Enqueue([&](const Place& place) {
-    return place.queue->CopyToDevice(dst, src, bytes);
+    return now ? place.queue->CopyToDeviceNow(dst, src, bytes)
+               : place.queue->CopyToDevice(dst, src, bytes);
   }));
   Count(HETGPU_COUNTER_BYTES_TO_DEVICE, bytes);
   return absl::OkStatus();
 }
 
-absl::Status Stream::CopyFromDevice(void* dst, uint64_t src, uint64_t bytes) {
+absl::Status Stream::CopyFromDevice(void* dst, uint64_t src, uint64_t bytes,
+                                    bool now) {
   if (bytes == 0) return absl::OkStatus();
   HETGPU_RETURN_IF_ERROR(CheckHost(dst, "copy from device, destination"));
   HETGPU_RETURN_IF_ERROR(context_->allocations().CheckRange(
       "copy from device, source", src, bytes));
   HETGPU_RETURN_IF_ERROR(Enqueue([&](const Place& place) {
-    return place.queue->CopyFromDevice(dst, src, bytes);
+    return now ? place.queue->CopyFromDeviceNow(dst, src, bytes)
+               : place.queue->CopyFromDevice(dst, src, bytes);
   }));
   Count(HETGPU_COUNTER_BYTES_FROM_DEVICE, bytes);
   return absl::OkStatus();

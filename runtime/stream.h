@@ -34,8 +34,11 @@ class Stream {
   Handle handle() const { return handle_; }
   Context& context() const { return *context_; }
 
-  absl::Status CopyToDevice(uint64_t dst, const void* src, uint64_t bytes);
-  absl::Status CopyFromDevice(void* dst, uint64_t src, uint64_t bytes);
+  // `now`: the caller waits at once, so the copy may take its thread.
+  absl::Status CopyToDevice(uint64_t dst, const void* src, uint64_t bytes,
+                            bool now = false);
+  absl::Status CopyFromDevice(void* dst, uint64_t src, uint64_t bytes,
+                              bool now = false);
   absl::Status Copy(uint64_t dst, uint64_t src, uint64_t bytes);
   absl::Status Fill(uint64_t dst, uint64_t pattern, uint32_t pattern_bytes,
                     uint64_t count);

@@ -106,6 +106,18 @@ absl::Status TracedQueue::CopyFromDevice(void* dst, uint64_t src,
                 [&] { return queue_->CopyFromDevice(dst, src, bytes); });
 }
 
+absl::Status TracedQueue::CopyToDeviceNow(uint64_t dst, const void* src,
+                                          uint64_t bytes) {
+  return Traced("copy", "copy to device", Bytes(bytes),
+                [&] { return queue_->CopyToDeviceNow(dst, src, bytes); });
+}
+
+absl::Status TracedQueue::CopyFromDeviceNow(void* dst, uint64_t src,
+                                            uint64_t bytes) {
+  return Traced("copy", "copy from device", Bytes(bytes),
+                [&] { return queue_->CopyFromDeviceNow(dst, src, bytes); });
+}
+
 absl::Status TracedQueue::CopyPeer(uint64_t dst, hetgpu::Device& source,
                                    uint64_t src, uint64_t bytes) {
   return Traced("copy", "copy between devices", Bytes(bytes), [&] {

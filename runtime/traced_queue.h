@@ -26,6 +26,10 @@ class TracedQueue : public hetgpu::Queue {
                             uint64_t bytes) override;
   absl::Status CopyFromDevice(void* dst, uint64_t src,
                               uint64_t bytes) override;
+  absl::Status CopyToDeviceNow(uint64_t dst, const void* src,
+                               uint64_t bytes) override;
+  absl::Status CopyFromDeviceNow(void* dst, uint64_t src,
+                                 uint64_t bytes) override;
   absl::Status CopyPeer(uint64_t dst, hetgpu::Device& source, uint64_t src,
                         uint64_t bytes) override;
   absl::Status Fill(uint64_t dst, uint64_t pattern, uint32_t pattern_bytes,

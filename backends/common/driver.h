@@ -238,11 +238,8 @@ class Device {
   // Grows whenever the device lost the contents of all its memory.
   virtual uint64_t ContentLosses() const { return 0; }
 
-  // Host memory that copies can reach at the full rate, aligned to a page. Bytes
-  // stay valid until freed, whatever happens to the device.
-  virtual absl::StatusOr<void*> AllocateHost(uint64_t bytes);
-  virtual void FreeHost(void* memory, uint64_t bytes);
-  // Does the same for memory that exists; hints where there is nothing to do.
+  // Lets copies reach this host memory at the full rate, where that takes
+  // anything, until it is unregistered or the device is lost.
   virtual absl::Status RegisterHost(void* memory, uint64_t bytes) {
     return absl::OkStatus();
   }

@@ -125,21 +125,6 @@ bool CudaDevice::CanAccessPeer(const Device& other) const {
   return result == CUDA_SUCCESS && can != 0;
 }
 
-// Memory of the driver's own would go with the context.
-absl::StatusOr<void*> CudaDevice::AllocateHost(uint64_t bytes) {
-  absl::StatusOr<void*> memory = Device::AllocateHost(bytes);
-  if (!memory.ok()) return memory;
-  absl::Status pinned = RegisterHost(*memory, bytes);
-  if (pinned.ok()) return memory;
-  Device::FreeHost(*memory, bytes);
-  return pinned;
-}
-
-void CudaDevice::FreeHost(void* memory, uint64_t bytes) {
-  UnregisterHost(memory);
-  Device::FreeHost(memory, bytes);
-}
-
 absl::Status CudaDevice::RegisterHost(void* memory, uint64_t bytes) {
   const Current current(*context_);
   if (!current.status().ok()) return current.status();

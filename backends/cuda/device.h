@@ -32,9 +32,7 @@ class CudaDevice final : public Device {
                            uint64_t bytes) override;
   uint64_t ContentLosses() const override;
   bool CanAccessPeer(const Device& other) const override;
-  // Pinned. A lost context unpins it: copies are slower from then on.
-  absl::StatusOr<void*> AllocateHost(uint64_t bytes) override;
-  void FreeHost(void* memory, uint64_t bytes) override;
+  // Pins. A lost context unpins: copies are slower from then on.
   absl::Status RegisterHost(void* memory, uint64_t bytes) override;
   void UnregisterHost(void* memory) override;
   absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(

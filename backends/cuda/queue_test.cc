@@ -123,20 +123,19 @@ TEST_F(QueueTest, StagingBuffersAreSharedByQueues) {
 
 TEST_F(QueueTest, PinnedMemoryIsCopiedDirectly) {
   const uint64_t bytes = 8 << 20;
-  const auto memory = device_->AllocateHost(bytes);
-  ASSERT_TRUE(memory.ok()) << memory.status().message();
+  std::vector<char> memory(bytes, 5);
+  EXPECT_OK(device_->RegisterHost(memory.data(), bytes));
   EXPECT_EQ(DriverCounts().pinned_bytes, bytes);
-  std::memset(*memory, 5, bytes);
   Block();
-  EXPECT_OK(queue_->CopyToDevice(a_, *memory, bytes));
+  EXPECT_OK(queue_->CopyToDevice(a_, memory.data(), bytes));
   EXPECT_OK(queue_->Fill(a_, 6, 1, 1));
-  EXPECT_OK(queue_->CopyFromDevice(*memory, a_, bytes));
+  EXPECT_OK(queue_->CopyFromDevice(memory.data(), a_, bytes));
   Release();
   EXPECT_OK(queue_->Synchronize(nullptr));
-  EXPECT_EQ(static_cast<char*>(*memory)[0], 6);
-  EXPECT_EQ(static_cast<char*>(*memory)[bytes - 1], 5);
+  EXPECT_EQ(memory[0], 6);
+  EXPECT_EQ(memory[bytes - 1], 5);
   EXPECT_EQ(DriverCounts().pinned_bytes, bytes);  // no staging
-  device_->FreeHost(*memory, bytes);
+  device_->UnregisterHost(memory.data());
   EXPECT_EQ(DriverCounts().pinned_bytes, 0u);
 }
 
@@ -148,7 +147,8 @@ TEST_F(QueueTest, MemoryIsPinnedOnRequest) {
   device_->UnregisterHost(data.data());
   EXPECT_EQ(DriverCounts().pinned_bytes, 0u);
   FailCall("cuMemHostRegister_v2", CUDA_ERROR_OUT_OF_MEMORY);
-  EXPECT_TRUE(absl::IsResourceExhausted(device_->AllocateHost(4096).status()));
+  EXPECT_TRUE(absl::IsResourceExhausted(
+      device_->RegisterHost(data.data(), data.size())));
 }
 
 TEST_F(QueueTest, CopiesWithoutPinnedMemoryAreRefused) {

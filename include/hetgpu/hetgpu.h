@@ -340,6 +340,24 @@ HETGPU_API hetgpuResult hetgpuMemFillAsync(hetgpuDevicePtr dst,
                                            uint64_t count,
                                            hetgpuStream stream);
 
+/* Host memory that copies reach at the full rate, aligned to 4096 bytes; `bytes`
+ * > 0. It belongs to the context, which frees it at last. */
+HETGPU_API hetgpuResult hetgpuHostAlloc(hetgpuContext context, uint64_t bytes,
+                                        void** memory);
+/* Waits for work in flight on the context. Null does nothing; INVALID_ADDRESS
+ * for anything else that hetgpuHostAlloc has not given. */
+HETGPU_API hetgpuResult hetgpuHostFree(hetgpuContext context, void* memory);
+/* Makes the same of memory that the caller has, until it is unregistered or the
+ * context destroyed, before which it must not be freed. INVALID_VALUE when it
+ * overlaps what the context has registered or allocated. Takes about 50
+ * milliseconds per gigabyte: worth it for memory that is copied often. */
+HETGPU_API hetgpuResult hetgpuHostRegister(hetgpuContext context, void* memory,
+                                           uint64_t bytes);
+/* Waits like hetgpuHostFree. INVALID_ADDRESS when `memory` is not the start of
+ * registered memory. */
+HETGPU_API hetgpuResult hetgpuHostUnregister(hetgpuContext context,
+                                             void* memory);
+
 /* Hints about whole allocations; they never change results, but for two promises
  * in unified contexts. READ_ONLY: kernels that were not given the address as an
  * argument, but find it in memory, do not write there. WRITE_FIRST: a launch

@@ -218,6 +218,49 @@ class Context {
   detail::Owned<hetgpuContext, hetgpuContextDestroy> owned_;
 };
 
+// Host memory that copies reach at the full rate; of trivial elements,
+// uninitialised. The context must outlive it.
+template <typename T>
+class HostBuffer {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  static Result<HostBuffer> Create(const Context& context, size_t count) {
+    void* memory = nullptr;
+    const hetgpuResult result =
+        hetgpuHostAlloc(context.handle(), count * sizeof(T), &memory);
+    if (result != HETGPU_SUCCESS) return Status(result);
+    return HostBuffer(context.handle(), static_cast<T*>(memory), count);
+  }
+  HostBuffer(HostBuffer&& other) noexcept
+      : context_(other.context_),
+        data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)) {}
+  HostBuffer& operator=(HostBuffer&& other) noexcept {
+    std::swap(context_, other.context_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~HostBuffer() {
+    if (data_ != nullptr) hetgpuHostFree(context_, data_);
+  }
+
+  T* data() const { return data_; }
+  size_t size() const { return size_; }
+  T* begin() const { return data_; }
+  T* end() const { return data_ + size_; }
+  T& operator[](size_t index) const { return data_[index]; }
+
+ private:
+  HostBuffer(hetgpuContext context, T* data, size_t size)
+      : context_(context), data_(data), size_(size) {}
+
+  hetgpuContext context_ = nullptr;
+  T* data_ = nullptr;
+  size_t size_ = 0;
+};
+
 class Event {
  public:
   explicit Event(hetgpuEvent handle) : owned_(handle) {}

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "tests/conformance/conformance.h"
@@ -112,6 +113,43 @@ TEST_P(MemorySuite, HostSeesDeviceMemoryWhereItSaysSo) {
   }
   const hetgpuDevicePtr a = Upload(std::vector<uint32_t>{5, 6});
   EXPECT_EQ(reinterpret_cast<const uint32_t*>(a)[1], 6u);
+}
+
+TEST_P(MemorySuite, HostMemoryAllocatedAndRegistered) {
+  const size_t count = (5 << 20) + 3;
+  void* memory = nullptr;
+  ASSERT_SUCCESS(hetgpuHostAlloc(context_, count * 4, &memory));
+  auto* const from = static_cast<uint32_t*>(memory);
+  for (size_t i = 0; i < count; ++i) from[i] = i * 2654435761u;
+  std::vector<uint32_t> to(count);
+  ASSERT_SUCCESS(hetgpuHostRegister(context_, to.data(), count * 4));
+  const hetgpuDevicePtr a = Alloc(count * 4);
+  const hetgpuStream stream = NewStream();
+  ASSERT_SUCCESS(hetgpuMemCopyHtoDAsync(a, from, count * 4, stream));
+  ASSERT_SUCCESS(hetgpuMemCopyDtoHAsync(to.data(), a, count * 4, stream));
+  ASSERT_SUCCESS(hetgpuStreamSynchronize(stream));
+  EXPECT_EQ(std::memcmp(from, to.data(), count * 4), 0);
+  EXPECT_SUCCESS(hetgpuHostFree(context_, memory));
+  EXPECT_RESULT(HETGPU_ERROR_INVALID_ADDRESS, hetgpuHostFree(context_, memory));
+  EXPECT_SUCCESS(hetgpuHostUnregister(context_, to.data()));
+}
+
+TEST_P(MemorySuite, LargeCopiesOfPageableMemory) {
+  const size_t bytes = (37 << 20) + 5;
+  std::vector<uint8_t> in(bytes), out(bytes);
+  for (size_t i = 0; i < bytes; ++i) in[i] = i * 2654435761u >> 24;
+  const hetgpuDevicePtr a = Alloc(bytes);
+  const hetgpuStream stream = NewStream();
+  ASSERT_SUCCESS(hetgpuMemCopyHtoD(context_, a, in.data(), bytes));
+  ASSERT_SUCCESS(hetgpuMemCopyDtoHAsync(out.data(), a, bytes, stream));
+  ASSERT_SUCCESS(hetgpuStreamSynchronize(stream));
+  EXPECT_TRUE(in == out);
+  ASSERT_SUCCESS(hetgpuMemFill(context_, a, 0, 1, bytes));
+  ASSERT_SUCCESS(hetgpuMemCopyHtoDAsync(a, in.data(), bytes, stream));
+  ASSERT_SUCCESS(hetgpuStreamSynchronize(stream));
+  std::fill(out.begin(), out.end(), 0);
+  ASSERT_SUCCESS(hetgpuMemCopyDtoH(context_, out.data(), a, bytes));
+  EXPECT_TRUE(in == out);
 }
 
 HETGPU_CONFORMANCE(MemorySuite);

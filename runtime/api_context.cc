@@ -79,8 +79,7 @@ hetgpuResult hetgpuContextSetPrintf(hetgpuContext context,
                                     hetgpuPrintfCallback callback, void* user) {
   return Api([&]() -> absl::Status {
     HETGPU_ASSIGN_OR_RETURN(const auto found, Lookup<Context>(context));
-    found->SetPrintf(callback, user);
-    return absl::OkStatus();
+    return found->SetPrintf(callback, user);
   });
 }
 

@@ -108,6 +108,34 @@ hetgpuResult hetgpuLaunchKernel(hetgpuFunction function, hetgpuDim3 grid,
   });
 }
 
+hetgpuResult hetgpuLaunchCooperativeKernel(hetgpuFunction function,
+                                           hetgpuDim3 grid, hetgpuDim3 block,
+                                           uint32_t shared_bytes,
+                                           hetgpuStream stream, void** args) {
+  return Api([&] {
+    const LaunchShape shape = {FromApi(grid), FromApi(block), shared_bytes,
+                               /*cooperative=*/true};
+    return LaunchWith(function, shape, stream,
+                      [&](const hetgpu::KernelInfo& kernel) {
+                        return PackArguments(kernel, args);
+                      });
+  });
+}
+
+hetgpuResult hetgpuFunctionGetMaxCooperativeBlocks(hetgpuFunction function,
+                                                   hetgpuDim3 block,
+                                                   uint32_t shared_bytes,
+                                                   uint64_t* blocks) {
+  return Api([&]() -> absl::Status {
+    HETGPU_ASSIGN_OR_RETURN(const auto found, Lookup<Function>(function));
+    HETGPU_RETURN_IF_ERROR(CheckOutput(blocks, "cooperative blocks"));
+    HETGPU_ASSIGN_OR_RETURN(
+        *blocks, MaxCooperativeBlocks(
+                     *found, {{1, 1, 1}, FromApi(block), shared_bytes}));
+    return absl::OkStatus();
+  });
+}
+
 hetgpuResult hetgpuLaunchKernelPacked(hetgpuFunction function, hetgpuDim3 grid,
                                       hetgpuDim3 block, uint32_t shared_bytes,
                                       hetgpuStream stream, const void* params,

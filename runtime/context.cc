@@ -1,5 +1,6 @@
 #include "runtime/context.h"
 
+#include <optional>
 #include <utility>
 
 #include "runtime/counters.h"
@@ -42,27 +43,33 @@ void RemoveChildHandle(uint64_t handle) {
   }
 }
 
-absl::Status CheckLimit(hetgpuLimit limit, bool is_unified) {
+std::optional<DeviceLimit> DeviceLimitOf(hetgpuLimit limit) {
   switch (limit) {
-    case HETGPU_LIMIT_LAUNCH_TIMEOUT_MS:
-      return absl::OkStatus();
-    case HETGPU_LIMIT_RESIDENT_BYTES:
-      if (is_unified) return absl::OkStatus();
-      return Error(HETGPU_ERROR_UNSUPPORTED,
-                   "limit HETGPU_LIMIT_RESIDENT_BYTES: the context is not "
-                   "unified");
     case HETGPU_LIMIT_STACK_BYTES:
-      return Error(HETGPU_ERROR_UNSUPPORTED,
-                   "limit HETGPU_LIMIT_STACK_BYTES: the device sizes stacks by "
-                   "itself");
+      return DeviceLimit::kStackBytes;
     case HETGPU_LIMIT_HEAP_BYTES:
-      return Error(
-          HETGPU_ERROR_UNSUPPORTED,
-          "limit HETGPU_LIMIT_HEAP_BYTES: the device sizes its heap by "
-          "itself");
+      return DeviceLimit::kHeapBytes;
+    default:
+      return std::nullopt;
   }
+}
+
+absl::Status NotUnified() {
+  return Error(HETGPU_ERROR_UNSUPPORTED,
+               "limit HETGPU_LIMIT_RESIDENT_BYTES: the context is not unified");
+}
+
+absl::Status NoLimit(hetgpuLimit limit) {
   return Error(HETGPU_ERROR_INVALID_VALUE, "limit ", static_cast<int>(limit),
                " does not exist");
+}
+
+absl::Status LimitError(DeviceLimit limit, const absl::Status& status) {
+  return Annotate(ResultOf(status),
+                  limit == DeviceLimit::kStackBytes
+                      ? "limit HETGPU_LIMIT_STACK_BYTES"
+                      : "limit HETGPU_LIMIT_HEAP_BYTES",
+                  status);
 }
 
 }  // namespace
@@ -119,6 +126,9 @@ void Context::MoveTo(std::unique_ptr<hetgpu::Device> device,
   auto next = std::make_shared<Opening>(std::move(device));
   std::lock_guard lock(mutex_);
   if (print_) next->device().SetPrintf(print_);
+  for (const auto& [limit, value] : limits_) {
+    (void)next->device().SetLimit(limit, value);
+  }
   opening_->SetAccount(std::move(account));
   opening_.swap(next);
   present_ = opening_.get();
@@ -298,24 +308,39 @@ void Context::Close() {
 }
 
 absl::Status Context::SetLimit(hetgpuLimit limit, uint64_t value) {
-  HETGPU_RETURN_IF_ERROR(CheckLimit(limit, unified_ != nullptr));
+  if (limit == HETGPU_LIMIT_LAUNCH_TIMEOUT_MS) {
+    launch_timeout_ms_ = value;
+    return absl::OkStatus();
+  }
   if (limit == HETGPU_LIMIT_RESIDENT_BYTES) {
+    if (!unified_) return NotUnified();
     unified_->memory().SetResidentLimit(unified_->location(), value);
     return absl::OkStatus();
   }
-  launch_timeout_ms_ = value;
+  const auto of_device = DeviceLimitOf(limit);
+  if (!of_device) return NoLimit(limit);
+  std::lock_guard lock(mutex_);
+  if (auto set = opening_->device().SetLimit(*of_device, value); !set.ok()) {
+    return LimitError(*of_device, set);
+  }
+  limits_[*of_device] = value;
   return absl::OkStatus();
 }
 
 absl::StatusOr<uint64_t> Context::GetLimit(hetgpuLimit limit) const {
-  HETGPU_RETURN_IF_ERROR(CheckLimit(limit, unified_ != nullptr));
+  if (limit == HETGPU_LIMIT_LAUNCH_TIMEOUT_MS) return launch_timeout_ms_.load();
   if (limit == HETGPU_LIMIT_RESIDENT_BYTES) {
+    if (!unified_) return NotUnified();
     return unified_->memory().ResidentLimit(unified_->location());
   }
-  return launch_timeout_ms_.load();
+  const auto of_device = DeviceLimitOf(limit);
+  if (!of_device) return NoLimit(limit);
+  auto value = opening()->device().GetLimit(*of_device);
+  if (!value.ok()) return LimitError(*of_device, value.status());
+  return value;
 }
 
-void Context::SetPrintf(hetgpuPrintfCallback callback, void* user) {
+absl::Status Context::SetPrintf(hetgpuPrintfCallback callback, void* user) {
   std::function<void(std::string_view)> print;
   if (callback != nullptr) {
     print = [callback, user](std::string_view text) {
@@ -323,8 +348,12 @@ void Context::SetPrintf(hetgpuPrintfCallback callback, void* user) {
     };
   }
   std::lock_guard lock(mutex_);
+  if (auto can = opening_->device().CanRedirectPrintf(); print && !can.ok()) {
+    return Annotate(HETGPU_ERROR_UNSUPPORTED, "printf callback", can);
+  }
   print_ = print;
   opening_->device().SetPrintf(std::move(print));
+  return absl::OkStatus();
 }
 
 absl::Status CheckSameContext(const Context& a, const Context& b,

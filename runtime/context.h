@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -102,7 +103,8 @@ class Context : public std::enable_shared_from_this<Context> {
   absl::StatusOr<uint64_t> GetLimit(hetgpuLimit limit) const;
   uint64_t launch_timeout_ms() const { return launch_timeout_ms_; }
 
-  void SetPrintf(hetgpuPrintfCallback callback, void* user);
+  // UNSUPPORTED for a callback where the device prints by itself.
+  absl::Status SetPrintf(hetgpuPrintfCallback callback, void* user);
 
  private:
   struct RetiredEvent {
@@ -125,6 +127,7 @@ class Context : public std::enable_shared_from_this<Context> {
   std::shared_ptr<Opening> opening_;  // guarded by mutex_
   std::atomic<const Opening*> present_;  // the same
   std::function<void(std::string_view)> print_;  // guarded by mutex_
+  std::map<DeviceLimit, uint64_t> limits_;  // those set; the same
   const uint32_t trace_process_;
   std::shared_ptr<UnifiedMember> unified_;
   AllocationTable allocations_;

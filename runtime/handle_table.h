@@ -12,6 +12,7 @@
 #ifndef HETGPU_RUNTIME_HANDLE_TABLE_H_
 #define HETGPU_RUNTIME_HANDLE_TABLE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -65,10 +66,18 @@ class HandleTable {
     return Encode(slot, slots_[slot].generation);
   }
 
+  // Launching in a loop asks for the same objects again and again, and locks
+  // cost more than all else here: each thread remembers what it found last.
   absl::StatusOr<std::shared_ptr<T>> Find(Handle handle) const {
+    thread_local Found last;
+    const uint64_t removals = removals_.load(std::memory_order_acquire);
+    if (last.handle == handle && last.removals == removals) {
+      if (auto object = last.object.lock()) return object;
+    }
     std::shared_lock lock(mutex_);
     const Slot* slot = Locate(handle);
     if (slot == nullptr) return BadHandle(T::kKind, Number(handle));
+    last = {handle, removals, slot->object};
     return slot->object;
   }
 
@@ -77,6 +86,7 @@ class HandleTable {
     std::unique_lock lock(mutex_);
     Slot* slot = const_cast<Slot*>(Locate(handle));
     if (slot == nullptr) return BadHandle(T::kKind, Number(handle));
+    removals_.fetch_add(1, std::memory_order_release);
     std::shared_ptr<T> object = std::move(slot->object);
     slot->generation = (slot->generation + 1) & kGenerationMask;
     free_.push_back(slot - slots_.data());
@@ -88,6 +98,12 @@ class HandleTable {
   static constexpr int kKindShift = 60;
   static constexpr uint64_t kSlotMask = (uint64_t{1} << kSlotBits) - 1;
   static constexpr uint64_t kGenerationMask = 0xffffffffu;
+
+  struct Found {
+    Handle handle = nullptr;
+    uint64_t removals = 0;
+    std::weak_ptr<T> object;
+  };
 
   struct Slot {
     std::shared_ptr<T> object;
@@ -115,6 +131,7 @@ class HandleTable {
   }
 
   mutable std::shared_mutex mutex_;
+  std::atomic<uint64_t> removals_ = 0;
   std::vector<Slot> slots_;
   std::vector<uint64_t> free_;
 };

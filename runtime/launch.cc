@@ -126,6 +126,38 @@ absl::StatusOr<std::string> CopyBlock(const KernelInfo& kernel,
   return std::string(static_cast<const char*>(params), bytes);
 }
 
+absl::Status CheckCooperative(hetgpu::Device& device, const LaunchDesc& desc) {
+  const auto limit = device.CooperativeLimit(desc);
+  if (!limit.ok()) {
+    return Annotate(ResultOf(limit.status()), Cat("kernel ", desc.info->name),
+                    limit.status());
+  }
+  if (Volume(desc.grid) <= *limit) return absl::OkStatus();
+  return Error(HETGPU_ERROR_OUT_OF_RESOURCES, "kernel ", desc.info->name,
+               ": cooperative launch of ", Volume(desc.grid),
+               " blocks, the device runs ", *limit,
+               " blocks of this shape at the same time");
+}
+
+absl::StatusOr<uint64_t> MaxCooperativeBlocks(Function& function,
+                                              const LaunchShape& shape) {
+  Context& context = function.context();
+  HETGPU_RETURN_IF_ERROR(CheckShape(function.info(), context.info(), shape));
+  LaunchDesc desc;
+  desc.info = &function.info();
+  desc.block = shape.block;
+  desc.dynamic_shared_bytes = shape.shared_bytes;
+  auto limit =
+      context.OnDevice([&](Opening& opening) -> absl::StatusOr<uint64_t> {
+        HETGPU_ASSIGN_OR_RETURN(const auto prepared, function.Prepare(opening));
+        desc.kernel = prepared->kernel.get();
+        return opening.device().CooperativeLimit(desc);
+      });
+  if (limit.ok()) return limit;
+  return Annotate(ResultOf(limit.status()), Cat("kernel ", desc.info->name),
+                  limit.status());
+}
+
 absl::Status Launch(std::shared_ptr<Function> function,
                     const LaunchShape& shape, Stream& stream,
                     std::string params) {
@@ -142,6 +174,7 @@ absl::Status Launch(std::shared_ptr<Function> function,
   desc.params = std::move(params);
   desc.module_data = function->module().data();
   desc.timeout_ms = context.launch_timeout_ms();
+  desc.cooperative = shape.cooperative;
   if (context.unified()) desc.access = &function->Access();
   return stream.Launch(std::move(desc), *function);
 }

@@ -19,6 +19,7 @@ class Stream;
 struct LaunchShape {
   Dim3 grid, block;
   uint32_t shared_bytes = 0;  // dynamic
+  bool cooperative = false;   // all blocks at the same time
 };
 
 // INVALID_CONFIGURATION or OUT_OF_RESOURCES, naming the kernel, what was found
@@ -33,6 +34,14 @@ absl::StatusOr<std::string> PackArguments(const KernelInfo& kernel,
 // The parameter block from a whole one of `bytes` bytes.
 absl::StatusOr<std::string> CopyBlock(const KernelInfo& kernel,
                                       const void* params, size_t bytes);
+
+// OUT_OF_RESOURCES when the blocks cannot all run at the same time, UNSUPPORTED
+// where none can. The kernel is prepared.
+absl::Status CheckCooperative(hetgpu::Device& device, const LaunchDesc& desc);
+
+// How many blocks of this shape can run at the same time; prepares the function.
+absl::StatusOr<uint64_t> MaxCooperativeBlocks(Function& function,
+                                              const LaunchShape& shape);
 
 // Checks, compiles if needed and enqueues.
 absl::Status Launch(std::shared_ptr<Function> function,

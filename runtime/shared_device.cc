@@ -42,6 +42,24 @@ class SharedDevice final : public hetgpu::Device {
       const TextureDesc& desc) override {
     return shared_->CreateTexture(desc);
   }
+  absl::Status RegisterHost(void* memory, uint64_t bytes) override {
+    return shared_->RegisterHost(memory, bytes);
+  }
+  void UnregisterHost(void* memory) override {
+    shared_->UnregisterHost(memory);
+  }
+  absl::StatusOr<uint64_t> CooperativeLimit(const LaunchDesc& desc) override {
+    return shared_->CooperativeLimit(desc);
+  }
+  absl::Status SetLimit(DeviceLimit limit, uint64_t bytes) override {
+    return shared_->SetLimit(limit, bytes);
+  }
+  absl::StatusOr<uint64_t> GetLimit(DeviceLimit limit) override {
+    return shared_->GetLimit(limit);
+  }
+  absl::Status CanRedirectPrintf() const override {
+    return shared_->CanRedirectPrintf();
+  }
   void SetPrintf(std::function<void(std::string_view)> sink) override {
     shared_->SetPrintf(std::move(sink));
   }

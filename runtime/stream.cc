@@ -6,6 +6,7 @@
 #include "runtime/error.h"
 #include "runtime/event.h"
 #include "runtime/function.h"
+#include "runtime/launch.h"
 #include "runtime/status_macros.h"
 #include "runtime/traced_queue.h"
 #include "runtime/unified_queue.h"
@@ -67,6 +68,7 @@ absl::Status Stream::Follow() {
     skips = place_->skips || !status.ok();
     KeepFailure(std::move(status), std::move(error), *place_->opening);
     in_flight_.clear();
+    last_launched_ = nullptr;
   }
   HETGPU_ASSIGN_OR_RETURN(auto queue, opening->device().CreateQueue());
   queue = WithTrace(context_->trace_process(), opening->device(),
@@ -187,9 +189,16 @@ absl::Status Stream::Launch(LaunchDesc desc, Function& function) {
                             function.Prepare(*place.opening));
     {
       std::lock_guard lock(mutex_);
-      in_flight_.insert(prepared);
+      if (last_launched_ != prepared.get()) {
+        in_flight_.insert(prepared);
+        last_launched_ = prepared.get();
+      }
     }
     desc.kernel = prepared->kernel.get();
+    if (desc.cooperative) {
+      HETGPU_RETURN_IF_ERROR(
+          CheckCooperative(place.opening->device(), desc));
+    }
     return place.queue->Launch(desc);
   }));
   Count(HETGPU_COUNTER_LAUNCHES);
@@ -243,6 +252,7 @@ void Stream::Settle() {
   // queue is not idle and they stay.
   if (place_ == place && place->queue->Idle()) {
     for (const auto& kernel : passed) in_flight_.erase(kernel);
+    last_launched_ = nullptr;
   }
   KeepFailure(std::move(status), std::move(error), *place->opening);
 }

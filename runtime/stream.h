@@ -88,6 +88,7 @@ class Stream {
   std::shared_ptr<const Place> place_;
   std::optional<Failure> failure_;
   std::set<std::shared_ptr<const PreparedKernel>> in_flight_;
+  const PreparedKernel* last_launched_ = nullptr;  // of in_flight_
 };
 
 }  // namespace hetgpu::runtime

@@ -111,6 +111,7 @@ struct LaunchDesc {
   uint64_t module_data = 0;   // device address of the module's data segment;
                               // 0 for kernels of a DeviceModule
   uint64_t timeout_ms = 0;    // 0 = none
+  bool cooperative = false;   // all blocks run at the same time
   // What the kernel may access, for the runtime's unified memory; null: as in
   // `info`.
   const AccessSummary* access = nullptr;
@@ -194,6 +195,11 @@ struct MemoryExport {
 // because a kernel failed. Its queues then hold no running work: those that had
 // some fail once, all of them skip or refuse commands. Its events count as
 // reached. Everything else returns Lost().
+enum class DeviceLimit {
+  kStackBytes,  // of each thread
+  kHeapBytes,   // that kernels can allocate
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -262,6 +268,23 @@ class Device {
     return absl::UnimplementedError(info().backend +
                                     ": this device has no textures");
   }
+  // How many blocks of such a launch can run at the same time.
+  virtual absl::StatusOr<uint64_t> CooperativeLimit(const LaunchDesc& desc) {
+    return absl::UnimplementedError(info().backend +
+                                    ": this device has no cooperative launches");
+  }
+  // Unimplemented where the device sizes these by itself.
+  virtual absl::Status SetLimit(DeviceLimit limit, uint64_t bytes) {
+    return absl::UnimplementedError(info().backend +
+                                    ": the device sizes it by itself");
+  }
+  virtual absl::StatusOr<uint64_t> GetLimit(DeviceLimit limit) {
+    return absl::UnimplementedError(info().backend +
+                                    ": the device sizes it by itself");
+  }
+  // Unimplemented where SetPrintf() cannot take what kernels print away from
+  // stdout.
+  virtual absl::Status CanRedirectPrintf() const { return absl::OkStatus(); }
   // Text that kernels printed goes here, whole messages at a time; default
   // stdout.
   virtual void SetPrintf(std::function<void(std::string_view)> sink) = 0;

@@ -7,6 +7,7 @@
 #include "backends/cpu/host_cpu.h"
 #include "backends/cpu/kernel.h"
 #include "backends/cpu/queue.h"
+#include "backends/cpu/worker.h"
 
 namespace hetgpu::cpu {
 
@@ -86,6 +87,15 @@ absl::StatusOr<std::unique_ptr<Queue>> CpuDevice::CreateQueue() {
 
 absl::StatusOr<std::unique_ptr<Event>> CpuDevice::CreateEvent() {
   return std::unique_ptr<Event>(std::make_unique<CpuEvent>());
+}
+
+absl::StatusOr<uint64_t> CpuDevice::CooperativeLimit(const LaunchDesc& desc) {
+  const KernelCode& code = static_cast<CpuKernel*>(desc.kernel)->code();
+  if (!code.needs_fibers) return UINT64_MAX;
+  const uint32_t threads = desc.block.x * desc.block.y * desc.block.z;
+  const uint32_t units =
+      (threads + code.lanes_per_unit - 1) / code.lanes_per_unit;
+  return uint64_t{pool_.threads()} * ResidentBlocks(units, pool_.threads());
 }
 
 void CpuDevice::SetPrintf(std::function<void(std::string_view)> sink) {

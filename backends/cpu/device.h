@@ -33,6 +33,8 @@ class CpuDevice final : public Device {
                                                std::string_view image) override;
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override;
   absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override;
+  // Blocks whose threads never wait are run as if at the same time.
+  absl::StatusOr<uint64_t> CooperativeLimit(const LaunchDesc& desc) override;
   void SetPrintf(std::function<void(std::string_view)> sink) override;
 
  private:

@@ -328,10 +328,9 @@ void Worker::RunStraight() {
 
 // ---- Fiber code -------------------------------------------------------------
 
-uint32_t Worker::ResidentLimit() const {
-  const uint32_t units =
-      std::max(kResidentUnits / launch_->config().workers, kMinResidentUnits);
-  return std::clamp(units / launch_->unit_count(), 2u, kMaxResidentBlocks);
+uint32_t ResidentBlocks(uint32_t units, uint32_t workers) {
+  const uint32_t most = std::max(kResidentUnits / workers, kMinResidentUnits);
+  return std::clamp(most / units, 2u, kMaxResidentBlocks);
 }
 
 BlockRun* Worker::NewRun() {
@@ -386,6 +385,8 @@ void Worker::RunResident(size_t* turn) {
 
 void Worker::RunFibers() {
   size_t turn = 0;
+  const uint32_t limit =
+      ResidentBlocks(launch_->unit_count(), launch_->config().workers);
   stalls_ = 0;
   while (!launch_->stopped()) {
     if (resident_.empty() && !AddBlock()) break;
@@ -394,7 +395,7 @@ void Worker::RunFibers() {
     // All blocks here wait for blocks that are not: those of other workers, or
     // blocks that have not begun.
     const bool patient = stalls_ < kPatience * resident_.size();
-    if (patient || resident_.size() >= ResidentLimit() || !AddBlock()) {
+    if (patient || resident_.size() >= limit || !AddBlock()) {
       sched_yield();
     } else {
       stalls_ = 0;

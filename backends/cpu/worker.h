@@ -143,7 +143,6 @@ class Worker {
   BlockRun* NewRun();
   bool AddBlock();
   void RunResident(size_t* turn);
-  uint32_t ResidentLimit() const;
 
   void FailFrom(Outcome outcome, BlockRun* run);
   LaunchError Place(LaunchError::Kind kind, uint32_t lane, uint32_t line) const;
@@ -183,6 +182,9 @@ class Worker {
   std::vector<std::unique_ptr<BlockRun>> spare_;
   uint32_t stalls_ = 0;  // visits to stalled blocks since any went on
 };
+
+// How many blocks of `units` units one of `workers` workers has in flight at most.
+uint32_t ResidentBlocks(uint32_t units, uint32_t workers);
 
 // A shared-memory area of exactly `bytes` whose end lies before a guard; keeps
 // `*memory` when it fits. Null when the system refuses.

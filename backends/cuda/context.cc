@@ -31,6 +31,9 @@ Context::~Context() {
 absl::StatusOr<CUcontext> Context::Make() const {
   CUcontext handle = nullptr;
   HETGPU_CUDA_RETURN_IF_ERROR(library_, CtxCreate, (&handle, 0, device_));
+  for (const auto& [which, value] : limits_) {
+    library_.CtxSetLimit(which, value);
+  }
   // Creating makes current; this thread keeps what it had.
   CUcontext popped = nullptr;
   library_.CtxPopCurrent(&popped);
@@ -51,8 +54,27 @@ absl::Status Context::Install() {
   return lost_;
 }
 
+absl::Status Context::SetLimit(int which, uint64_t value) {
+  {
+    const Current current(*this);
+    if (!current.status().ok()) return current.status();
+    HETGPU_CUDA_RETURN_IF_ERROR(library_, CtxSetLimit, (which, value));
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  limits_[which] = value;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint64_t> Context::GetLimit(int which) const {
+  const Current current(*this);
+  if (!current.status().ok()) return current.status();
+  size_t value = 0;
+  HETGPU_CUDA_RETURN_IF_ERROR(library_, CtxGetLimit, (&value, which));
+  return value;
+}
+
 absl::Status Context::Replace(uint64_t generation) {
-  std::unique_lock<std::shared_mutex> alone(in_use_);
+  std::unique_lock<Gate> alone(in_use_);
   std::lock_guard<std::mutex> lock(mutex_);
   if (generation_ != generation || handle_ == nullptr) return lost_;
   library_.CtxDestroy(handle_);

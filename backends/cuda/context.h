@@ -14,12 +14,14 @@
 #define HETGPU_BACKENDS_CUDA_CONTEXT_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "backends/cuda/gate.h"
 #include "backends/cuda/library.h"
 
 namespace hetgpu::cuda {
@@ -41,6 +43,10 @@ class Context {
   absl::Status Replace(uint64_t generation);
   // The same, but leaves the old context alone.
   absl::Status Abandon(uint64_t generation);
+  // Limit `which` of this context and those that take its place; what the driver
+  // makes of the value is seen by asking.
+  absl::Status SetLimit(int which, uint64_t value);
+  absl::StatusOr<uint64_t> GetLimit(int which) const;
   // That a context of this process was abandoned. Whatever is destroyed then may
   // wait for the runaway kernel, so nothing is.
   static bool HasRunaway();
@@ -57,11 +63,12 @@ class Context {
 
   const Library& library_;
   const CUdevice device_;
-  mutable std::shared_mutex in_use_;  // shared: somebody calls in a context
-  mutable std::mutex mutex_;          // guards all below
+  mutable Gate in_use_;       // entered: somebody calls in a context
+  mutable std::mutex mutex_;  // guards all below
   CUcontext handle_ = nullptr;        // null: lost for good
   uint64_t generation_ = 0;
   absl::Status lost_;  // why handle_ is null
+  std::map<int, uint64_t> limits_;  // those set
 };
 
 // Keeps the context of another device in place while it is named in a call; may
@@ -73,7 +80,7 @@ class Pinned {
   CUcontext handle() const { return handle_; }
 
  private:
-  const std::shared_lock<std::shared_mutex> in_use_;
+  const std::shared_lock<Gate> in_use_;
   CUcontext handle_ = nullptr;
 };
 
@@ -94,7 +101,7 @@ class Current {
 
  private:
   const Library& library_;
-  const std::shared_lock<std::shared_mutex> in_use_;
+  const std::shared_lock<Gate> in_use_;
   uint64_t generation_ = 0;
   CUcontext handle_ = nullptr;
   absl::Status status_;

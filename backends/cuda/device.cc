@@ -22,6 +22,11 @@ uint32_t Attribute(const Library& library, CUdevice device, int attribute) {
   return static_cast<uint32_t>(value);
 }
 
+int LimitOf(DeviceLimit limit) {
+  return limit == DeviceLimit::kStackBytes ? CU_LIMIT_STACK_SIZE
+                                           : CU_LIMIT_MALLOC_HEAP_SIZE;
+}
+
 }  // namespace
 
 absl::StatusOr<DeviceInfo> Describe(const Library& library, CUdevice device) {
@@ -137,6 +142,39 @@ absl::Status CudaDevice::RegisterHost(void* memory, uint64_t bytes) {
 void CudaDevice::UnregisterHost(void* memory) {
   const Current current(*context_);
   if (current.status().ok()) current.library().MemHostUnregister(memory);
+}
+
+absl::StatusOr<uint64_t> CudaDevice::CooperativeLimit(const LaunchDesc& desc) {
+  if (Attribute(context_->library(), context_->device(),
+                CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) == 0) {
+    return absl::UnimplementedError(
+        absl::StrCat("cuda: ", info_.name, " has no cooperative launches"));
+  }
+  const Current current(*context_);
+  const absl::StatusOr<CUfunction> function =
+      static_cast<CudaKernel*>(desc.kernel)
+          ->Get(current, desc.dynamic_shared_bytes);
+  if (!function.ok()) return function.status();
+  const uint32_t threads = desc.block.x * desc.block.y * desc.block.z;
+  int blocks = 0;
+  HETGPU_CUDA_RETURN_IF_ERROR(
+      current.library(), OccupancyMaxActiveBlocksPerMultiprocessor,
+      (&blocks, *function, static_cast<int>(threads),
+       desc.dynamic_shared_bytes));
+  return uint64_t{info_.compute_units} * blocks;
+}
+
+absl::Status CudaDevice::SetLimit(DeviceLimit limit, uint64_t bytes) {
+  return context_->SetLimit(LimitOf(limit), bytes);
+}
+
+absl::StatusOr<uint64_t> CudaDevice::GetLimit(DeviceLimit limit) {
+  return context_->GetLimit(LimitOf(limit));
+}
+
+absl::Status CudaDevice::CanRedirectPrintf() const {
+  return absl::UnimplementedError(
+      "cuda: the driver prints to standard output by itself");
 }
 
 absl::StatusOr<std::unique_ptr<DeviceModule>> CudaDevice::LoadModule(

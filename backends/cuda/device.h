@@ -35,6 +35,10 @@ class CudaDevice final : public Device {
   // Pins. A lost context unpins: copies are slower from then on.
   absl::Status RegisterHost(void* memory, uint64_t bytes) override;
   void UnregisterHost(void* memory) override;
+  absl::StatusOr<uint64_t> CooperativeLimit(const LaunchDesc& desc) override;
+  absl::Status SetLimit(DeviceLimit limit, uint64_t bytes) override;
+  absl::StatusOr<uint64_t> GetLimit(DeviceLimit limit) override;
+  absl::Status CanRedirectPrintf() const override;
   absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(
       const ModuleInfo& info, std::string_view source) override;
   // Unimplemented: kernels come from modules.

@@ -71,6 +71,12 @@ class CudaQueue final : public Queue {
   void SetError(LaunchError error);
   CUresult LaunchOn(const Current& current, const LaunchDesc& desc,
                     CUfunction function);
+  CUresult LaunchPlain(const Library& library, const LaunchDesc& desc,
+                       CUfunction function) const;
+  CUresult LaunchBlock(const Library& library, const LaunchDesc& desc,
+                       CUfunction function) const;
+  CUresult LaunchCooperative(const Library& library, const LaunchDesc& desc,
+                             CUfunction function) const;
 
   const Context& context_;
   Recovery& recovery_;

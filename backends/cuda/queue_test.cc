@@ -265,6 +265,55 @@ TEST_F(QueueTest, QueuesWithWorkInFlightLearnOfTheLoss) {
   EXPECT_OK(queue_->Synchronize(nullptr));
 }
 
+TEST_F(QueueTest, KernelsThatHadEndedAreNotSuspected) {
+  ForgiveFaults();
+  EXPECT_OK(Launch(*queue_, "nothing"));
+  while (!queue_->Idle()) std::this_thread::yield();
+  EXPECT_OK(Launch(*queue_, "trap"));
+  LaunchError error;
+  EXPECT_TRUE(absl::IsAborted(queue_->Synchronize(&error)));
+  EXPECT_EQ(error.kernel, "trap");
+}
+
+TEST_F(QueueTest, CooperativeLaunchesRunWhatFits) {
+  EXPECT_OK(Launch(*queue_, "store", Bytes(a_) + Bytes(uint32_t{3})));
+  EXPECT_OK(queue_->Synchronize(nullptr));
+  KernelInfo& info = infos_["store"];
+  info.params = {{"to", 0, 8}, {"value", 8, 4}};
+  LaunchDesc desc;
+  desc.kernel = kernels_["store"].get();
+  desc.info = &info;
+  desc.block = {1024, 1, 1};
+  desc.cooperative = true;
+  const auto limit = device_->CooperativeLimit(desc);
+  ASSERT_TRUE(limit.ok()) << limit.status().message();
+  EXPECT_EQ(*limit, 8u);
+  desc.params = Bytes(a_) + Bytes(uint32_t{4});
+  desc.grid.x = 8;
+  EXPECT_OK(queue_->Launch(desc));
+  EXPECT_EQ(Read(*queue_, a_), 4u);
+  desc.grid.x = 9;
+  EXPECT_THAT(std::string(queue_->Launch(desc).message()),
+              HasSubstr("CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"));
+}
+
+TEST_F(QueueTest, LimitsOutliveTheContext) {
+  ForgiveFaults();
+  EXPECT_EQ(*device_->GetLimit(DeviceLimit::kStackBytes), 1024u);
+  EXPECT_OK(device_->SetLimit(DeviceLimit::kStackBytes, 4096));
+  EXPECT_OK(device_->SetLimit(DeviceLimit::kHeapBytes, 1 << 20));
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      device_->SetLimit(DeviceLimit::kHeapBytes, uint64_t{1} << 60)));
+  EXPECT_OK(Launch(*queue_, "trap"));
+  EXPECT_TRUE(absl::IsAborted(queue_->Synchronize(nullptr)));
+  EXPECT_EQ(*device_->GetLimit(DeviceLimit::kStackBytes), 4096u);
+  EXPECT_EQ(*device_->GetLimit(DeviceLimit::kHeapBytes), 1u << 20);
+}
+
+TEST_F(QueueTest, PrintingCannotBeRedirected) {
+  EXPECT_TRUE(absl::IsUnimplemented(device_->CanRedirectPrintf()));
+}
+
 TEST_F(QueueTest, CancelOfFiniteWorkKeepsTheContext) {
   EXPECT_OK(Launch(*queue_, "nothing"));
   Block();

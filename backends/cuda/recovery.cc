@@ -20,13 +20,6 @@ constexpr char kLeftRunning[] =
 
 }  // namespace
 
-void LaunchLog::Add(std::string_view kernel) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (std::find(kernels_.begin(), kernels_.end(), kernel) == kernels_.end()) {
-    kernels_.emplace_back(kernel);
-  }
-}
-
 void LaunchLog::Clear() {
   std::lock_guard<std::mutex> lock(mutex_);
   kernels_.clear();

@@ -22,7 +22,17 @@ namespace hetgpu::cuda {
 // kernel failed. Thread-safe.
 class LaunchLog {
  public:
-  void Add(std::string_view kernel);
+  // `idle` tells whether all that was launched before has ended; it is asked
+  // when that makes a difference.
+  template <typename Idle>
+  void Add(std::string_view kernel, Idle idle) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    for (const std::string& known : kernels_) {
+      if (known == kernel) return;
+    }
+    if (!kernels_.empty() && idle()) kernels_.clear();
+    kernels_.emplace_back(kernel);
+  }
   void Clear();
   std::vector<std::string> Kernels() const;
 

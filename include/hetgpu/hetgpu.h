@@ -286,7 +286,8 @@ HETGPU_API hetgpuResult hetgpuContextGetLimit(hetgpuContext context,
  * callback must not call into the same context. */
 typedef void (*hetgpuPrintfCallback)(void* user, const char* text, size_t size);
 
-/* Null restores the default, standard output. Messages in flight may still go
+/* UNSUPPORTED for a callback where the device prints to standard output by
+ * itself. Null restores the default, standard output. Messages in flight may still go
  * to the previous callback until the context has been synchronised. */
 HETGPU_API hetgpuResult hetgpuContextSetPrintf(hetgpuContext context,
                                                hetgpuPrintfCallback callback,
@@ -553,7 +554,19 @@ HETGPU_API hetgpuResult hetgpuLaunchKernel(hetgpuFunction function,
                                            uint32_t shared_bytes,
                                            hetgpuStream stream, void** args);
 
-/* The same with the parameter block itself: `bytes` must be
+/* The same with all blocks running at the same time, so that they may wait for
+ * each other. OUT_OF_RESOURCES when the device cannot run that many at once,
+ * UNSUPPORTED where it has no such launches. */
+HETGPU_API hetgpuResult hetgpuLaunchCooperativeKernel(
+    hetgpuFunction function, hetgpuDim3 grid, hetgpuDim3 block,
+    uint32_t shared_bytes, hetgpuStream stream, void** args);
+/* How many blocks of this shape the device can run at once; prepares the
+ * function. */
+HETGPU_API hetgpuResult hetgpuFunctionGetMaxCooperativeBlocks(
+    hetgpuFunction function, hetgpuDim3 block, uint32_t shared_bytes,
+    uint64_t* blocks);
+
+/* Of hetgpuLaunchKernel with the parameter block itself: `bytes` must be
  * HETGPU_FUNCTION_PARAM_BYTES and parameters lie at their offsets. Read before
  * the call returns. */
 HETGPU_API hetgpuResult hetgpuLaunchKernelPacked(hetgpuFunction function,

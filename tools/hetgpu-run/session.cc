@@ -37,8 +37,14 @@ absl::Status Session::Open(const Config& config) {
         context, HETGPU_LIMIT_LAUNCH_TIMEOUT_MS, config.timeout_ms)));
   }
   if (config.printf_to_stderr) {
-    RETURN_IF_ERROR(
-        ToStatus(hetgpuContextSetPrintf(context, PrintToStderr, nullptr)));
+    const hetgpuResult set =
+        hetgpuContextSetPrintf(context, PrintToStderr, nullptr);
+    if (set == HETGPU_ERROR_UNSUPPORTED) {
+      std::fprintf(stderr, "hetgpu-run: what kernels print is mixed with the "
+                           "output: %s\n", hetgpuGetLastErrorDetail());
+    } else {
+      RETURN_IF_ERROR(ToStatus(set));
+    }
   }
   return absl::OkStatus();
 }

@@ -28,6 +28,8 @@ constexpr ErrorName kErrorNames[] = {
     {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
     {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE"},
     {CUDA_ERROR_INVALID_PTX, "CUDA_ERROR_INVALID_PTX"},
+    {CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+     "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"},
     {CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED"},
     {CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND"},
     {CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS"},
@@ -52,7 +54,8 @@ constexpr AttributeValue kAttributes[] = {
     {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z, 65535},
     {CU_DEVICE_ATTRIBUTE_WARP_SIZE, 32},
     {CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 1000000},
-    {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 4},
+    {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, kMultiprocessors},
+    {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
     {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
     {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
     {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
@@ -181,7 +184,8 @@ CUresult CtxCreate(CUcontext* context, unsigned flags, CUdevice device) {
   State& state = Get();
   if (state.sticky != CUDA_SUCCESS && !state.forgiving) return state.sticky;
   state.sticky = CUDA_SUCCESS;
-  *context = new CUctx_st{device};
+  *context = new CUctx_st;
+  (*context)->device = device;
   state.contexts.insert(*context);
   ContextStack().push_back(*context);
   return CUDA_SUCCESS;
@@ -205,6 +209,24 @@ CUresult CtxDestroy(CUcontext context) {
   DropHostMemory(context);
   state.contexts.erase(context);
   Processor::Of(context->device).Flush();
+  return CUDA_SUCCESS;
+}
+
+CUresult CtxSetLimit(int which, size_t value) {
+  FAKE_ENTER("cuCtxSetLimit", true);
+  const auto limit = CurrentContext()->limits.find(which);
+  if (limit == CurrentContext()->limits.end() || value >= MemoryBytes()) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  limit->second = value;
+  return CUDA_SUCCESS;
+}
+
+CUresult CtxGetLimit(size_t* value, int which) {
+  FAKE_ENTER("cuCtxGetLimit", true);
+  const auto limit = CurrentContext()->limits.find(which);
+  if (limit == CurrentContext()->limits.end()) return CUDA_ERROR_INVALID_VALUE;
+  *value = limit->second;
   return CUDA_SUCCESS;
 }
 

@@ -66,6 +66,35 @@ bool ReadParameters(const KernelInfo& info, void** arguments, void** extra,
   return true;
 }
 
+// How many blocks of the shape a multiprocessor of this driver holds.
+int BlocksOf(const KernelInfo& info, uint64_t threads, uint64_t dynamic) {
+  const uint64_t shared = info.static_shared_bytes + dynamic;
+  const uint64_t by_threads = 2048 / ((threads + 31) / 32 * 32);
+  const uint64_t by_shared = shared == 0 ? 32 : (kMaxShared + 1024) / shared;
+  return static_cast<int>(std::min({by_threads, by_shared, uint64_t{32}}));
+}
+
+CUresult Start(const char* name, CUfunction function, LaunchDesc desc,
+               CUstream stream) {
+  desc.kernel = function->kernel.get();
+  desc.info = function->info;
+  desc.module_data = function->module->loaded->data();
+  const CUresult checked = Check(*function, desc);
+  if (checked != CUDA_SUCCESS) return checked;
+  ++Get().launches;
+  return Push(name, stream,
+              [stream, desc = std::move(desc), kernel = function->kernel,
+               module = function->module->loaded,
+               device = CurrentContext()->device] {
+                return Processor::Of(device).Run(stream->launches, desc);
+              });
+}
+
+bool IsValid(CUfunction function) {
+  return Get().functions.count(function) != 0 &&
+         function->module->context == CurrentContext();
+}
+
 }  // namespace
 
 CUresult LaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
@@ -73,28 +102,49 @@ CUresult LaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
                       unsigned block_z, unsigned shared, CUstream stream,
                       void** arguments, void** extra) {
   FAKE_ENTER("cuLaunchKernel", true);
-  State& state = Get();
   LaunchDesc desc;
-  if (state.functions.count(function) == 0 ||
-      function->module->context != CurrentContext() ||
+  if (!IsValid(function) ||
       !ReadParameters(*function->info, arguments, extra, &desc.params)) {
     return Misuse("cuLaunchKernel");
   }
-  desc.kernel = function->kernel.get();
-  desc.info = function->info;
   desc.grid = {grid_x, grid_y, grid_z};
   desc.block = {block_x, block_y, block_z};
   desc.dynamic_shared_bytes = shared;
-  desc.module_data = function->module->loaded->data();
-  const CUresult checked = Check(*function, desc);
-  if (checked != CUDA_SUCCESS) return checked;
-  ++state.launches;
-  return Push("cuLaunchKernel", stream,
-              [stream, desc = std::move(desc), kernel = function->kernel,
-               module = function->module->loaded,
-               device = CurrentContext()->device] {
-                return Processor::Of(device).Run(stream->launches, desc);
-              });
+  return Start("cuLaunchKernel", function, std::move(desc), stream);
+}
+
+CUresult LaunchCooperativeKernel(CUfunction function, unsigned grid_x,
+                                 unsigned grid_y, unsigned grid_z,
+                                 unsigned block_x, unsigned block_y,
+                                 unsigned block_z, unsigned shared,
+                                 CUstream stream, void** arguments) {
+  FAKE_ENTER("cuLaunchCooperativeKernel", true);
+  LaunchDesc desc;
+  if (!IsValid(function) ||
+      !ReadParameters(*function->info, arguments, nullptr, &desc.params)) {
+    return Misuse("cuLaunchCooperativeKernel");
+  }
+  desc.grid = {grid_x, grid_y, grid_z};
+  desc.block = {block_x, block_y, block_z};
+  desc.dynamic_shared_bytes = shared;
+  desc.cooperative = true;
+  const int blocks = BlocksOf(*function->info, Volume(desc.block), shared);
+  if (Volume(desc.grid) > uint64_t{kMultiprocessors} * blocks) {
+    return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+  }
+  return Start("cuLaunchCooperativeKernel", function, std::move(desc), stream);
+}
+
+CUresult OccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
+                                                   CUfunction function,
+                                                   int block_size,
+                                                   size_t shared) {
+  FAKE_ENTER("cuOccupancyMaxActiveBlocksPerMultiprocessor", true);
+  if (!IsValid(function) || block_size <= 0 || block_size > 1024) {
+    return Misuse("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  }
+  *blocks = BlocksOf(*function->info, block_size, shared);
+  return CUDA_SUCCESS;
 }
 
 }  // namespace hetgpu::cuda::fake

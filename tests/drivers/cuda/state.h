@@ -22,6 +22,8 @@ namespace hetgpu::cuda {
 
 struct CUctx_st {
   CUdevice device = 0;
+  std::map<int, size_t> limits = {{CU_LIMIT_STACK_SIZE, 1024},
+                                  {CU_LIMIT_MALLOC_HEAP_SIZE, 8 << 20}};
 };
 struct CUstream_st {
   CUcontext context = nullptr;
@@ -104,6 +106,7 @@ struct State {
 
 inline constexpr uint64_t kGranularity = 2 << 20;
 inline constexpr uint32_t kMaxShared = 227 << 10;  // per block
+inline constexpr int kMultiprocessors = 4;
 
 int DeviceCount();
 uint64_t MemoryBytes();  // of each device

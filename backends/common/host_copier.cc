@@ -25,44 +25,10 @@ void Relax() {
 #endif
 }
 
-#if defined(__x86_64__)
-// Stores that do not read the lines they overwrite, nor keep them in caches.
-__attribute__((target("avx"))) void StreamLines(char* dst, const char* src,
-                                                size_t lines) {
-  for (; lines > 0; --lines, dst += 64, src += 64) {
-    const auto* from = reinterpret_cast<const __m256i*>(src);
-    auto* to = reinterpret_cast<__m256i*>(dst);
-    const __m256i low = _mm256_loadu_si256(from);
-    const __m256i high = _mm256_loadu_si256(from + 1);
-    _mm256_stream_si256(to, low);
-    _mm256_stream_si256(to + 1, high);
-  }
-  _mm_sfence();
-}
-
-void CopyPiece(char* dst, const char* src, size_t bytes) {
-  static const bool streams = __builtin_cpu_supports("avx");
-  const size_t lead = (64 - reinterpret_cast<uintptr_t>(dst) % 64) % 64;
-  if (!streams || bytes < lead + 64) {
-    std::memcpy(dst, src, bytes);
-    return;
-  }
-  std::memcpy(dst, src, lead);
-  const size_t lines = (bytes - lead) / 64;
-  const size_t done = lead + lines * 64;
-  StreamLines(dst + lead, src + lead, lines);
-  std::memcpy(dst + done, src + done, bytes - done);
-}
-#else
-void CopyPiece(char* dst, const char* src, size_t bytes) {
-  std::memcpy(dst, src, bytes);
-}
-#endif
-
 int HelperCount() {
   cpu_set_t cores;
   if (sched_getaffinity(0, sizeof(cores), &cores) != 0) return 0;
-  return std::clamp(CPU_COUNT(&cores) / 2, 0, 7);
+  return std::clamp(CPU_COUNT(&cores) * 3 / 4 - 1, 0, 11);
 }
 
 }  // namespace
@@ -85,8 +51,8 @@ void HostCopier::Work(Job& job) {
   for (;;) {
     const size_t start = job.next.fetch_add(kPieceBytes);
     if (start >= job.bytes) return;
-    CopyPiece(job.dst + start, job.src + start,
-              std::min(kPieceBytes, job.bytes - start));
+    std::memcpy(job.dst + start, job.src + start,
+                std::min(kPieceBytes, job.bytes - start));
   }
 }
 

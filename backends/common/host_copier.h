@@ -1,6 +1,8 @@
-// Copies of large stretches of host memory by several threads, past the caches.
+// Copies of large stretches of host memory by several threads.
 //
-// One core moves about 10 GB/s, a link to a GPU several times that.
+// One core moves about 10 GB/s, a link to a GPU several times that. Stores past
+// the caches were tried: what a device then reads comes from memory, whose rate
+// is what runs out first.
 #ifndef HETGPU_BACKENDS_COMMON_HOST_COPIER_H_
 #define HETGPU_BACKENDS_COMMON_HOST_COPIER_H_
 
@@ -23,7 +25,7 @@ class HostCopier {
   HostCopier(const HostCopier&) = delete;
   HostCopier& operator=(const HostCopier&) = delete;
 
-  // Of the process; half of the cores help, seven at most.
+  // Of the process; three quarters of the cores, twelve at most.
   static HostCopier& Get();
 
   // memcpy.

@@ -129,7 +129,7 @@ CUresult CudaQueue::LaunchPlain(const Library& library, const LaunchDesc& desc,
                                 CUfunction function) const {
   const std::vector<ParamInfo>& params = desc.info->params;
   std::array<void*, kFastParameters> parameters;
-  if (params.size() > parameters.size()) {
+  if (params.empty() || params.size() > parameters.size()) {
     return LaunchBlock(library, desc, function);
   }
   for (size_t i = 0; i < params.size(); ++i) {
@@ -150,7 +150,7 @@ CUresult CudaQueue::LaunchBlock(const Library& library, const LaunchDesc& desc,
   return library.LaunchKernel(
       function, desc.grid.x, desc.grid.y, desc.grid.z, desc.block.x,
       desc.block.y, desc.block.z, desc.dynamic_shared_bytes, stream_, nullptr,
-      parameters);
+      bytes == 0 ? nullptr : parameters);
 }
 
 // Takes no whole parameter block.

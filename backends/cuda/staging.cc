@@ -8,9 +8,11 @@
 namespace hetgpu::cuda {
 namespace {
 
-constexpr uint64_t kBufferBytes = uint64_t{4} << 20;
+constexpr uint64_t kBufferBytes = uint64_t{8} << 20;
 constexpr uint64_t kSmallestPiece = uint64_t{512} << 10;
-constexpr size_t kBuffersOfCopy = 6;
+// More than the caches next to the cores hold: the device is slow to take what
+// has not left them yet.
+constexpr size_t kBuffersOfCopy = 8;
 
 // The piece after `done` of `bytes` bytes into a device: larger and larger.
 uint64_t PieceIn(uint64_t done, uint64_t bytes) {

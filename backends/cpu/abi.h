@@ -26,7 +26,7 @@
 
 namespace hetgpu::cpu {
 
-inline constexpr uint32_t kAbiVersion = 2;
+inline constexpr uint32_t kAbiVersion = 3;
 inline constexpr uint32_t kWarpSize = 32;
 inline constexpr uint32_t kNumBarriers = 16;
 
@@ -50,7 +50,8 @@ struct BlockContext {
   uint64_t grid_id;
   uint8_t* stack_low;     // bounds of the running unit's stack: .local
   uint8_t* stack_high;    // addresses are host addresses inside it
-  uint32_t acting_lane;   // of warp code that acts for one lane, for messages
+  uint32_t acting_lane;   // for messages: of warp code that acts for one lane,
+  uint32_t acting_lanes;  // and for some, as a mask
 };
 
 using Entry = void (*)(BlockContext* block, uint32_t first_unit,
@@ -198,10 +199,12 @@ struct ImportRecord {
 };
 
 // Code bytes from `code_offset` up to the next record come from `line` (0 =
-// no line); sorted by offset.
+// no line) and access memory as `site` (access_site.h) says; sorted by offset.
 struct LineRecord {
   uint32_t code_offset;
   uint32_t line;
+  uint16_t site = 0;
+  uint16_t reserved = 0;
 };
 
 }  // namespace hetgpu::cpu

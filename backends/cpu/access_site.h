@@ -2,10 +2,12 @@
 // it next to the line of each instruction; the fault handler finds the lane with
 // it and the state of the instruction.
 //
-//   one     one access for all lanes: the lowest of the warp is named
+//   one     one access for the lanes from `first` on: that one is named
 //   acting  the lane in BlockContext::acting_lane
+//   acting lanes  the lowest from `first` on in BlockContext::acting_lanes
 //   run     adjacent lanes from `first` on, in ascending addresses
 //   gather  adjacent lanes from `first` on, each with an address of its own
+//   other   not known to be an access: one that was folded into arithmetic
 #ifndef HETGPU_BACKENDS_CPU_ACCESS_SITE_H_
 #define HETGPU_BACKENDS_CPU_ACCESS_SITE_H_
 
@@ -13,7 +15,15 @@
 
 namespace hetgpu::cpu {
 
-enum class SiteKind : uint32_t { kNone, kOne, kActing, kRun, kGather };
+enum class SiteKind : uint32_t {
+  kNone,
+  kOne,
+  kActing,
+  kActingLanes,
+  kRun,
+  kGather,
+  kOther,
+};
 
 struct AccessSite {
   SiteKind kind = SiteKind::kNone;

@@ -20,7 +20,7 @@ DeviceInfo DescribeHost(const Options& options) {
   info.total_memory = options.memory_bytes;
   info.compute_units = options.threads;
   info.clock_khz = cpu.clock_khz;
-  info.host_addressable = true;
+  info.host_addressable = options.host_base == 0;
   info.has_host_pointers = true;
   info.host_functions_may_wait = true;
   return info;

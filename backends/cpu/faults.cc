@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "backends/cpu/faulting_lane.h"
 #include "backends/cpu/overlay.h"
 #include "backends/cpu/worker.h"
 
@@ -86,6 +87,12 @@ void RecordFault(Worker* worker, int signal, const siginfo_t* info,
   fault.in_helper = !in_code && fault.pc != fault.address;
   fault.line = in_code ? code.LineOf(fault.pc)
                        : LineOfCaller(worker, StackPointer(context));
+  if (in_code) {
+    fault.lane = FaultingLane(code, *worker->frame(), fault.pc, fault.address,
+                              *context);
+  } else if (code.lanes_per_unit == 1) {
+    fault.lane = 0;
+  }
   const uintptr_t low =
       reinterpret_cast<uintptr_t>(worker->current()->stack.low);
   fault.in_guard = signal == SIGSEGV && fault.address < low &&

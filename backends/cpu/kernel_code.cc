@@ -4,8 +4,8 @@
 
 namespace hetgpu::cpu {
 
-uint32_t KernelCode::LineOf(uintptr_t pc) const {
-  if (!Contains(pc)) return 0;
+const LineRecord* KernelCode::RecordOf(uintptr_t pc) const {
+  if (!Contains(pc)) return nullptr;
   const uintptr_t offset = pc - begin;
   size_t low = 0, high = lines.size();
   while (low < high) {
@@ -16,7 +16,17 @@ uint32_t KernelCode::LineOf(uintptr_t pc) const {
       high = middle;
     }
   }
-  return low == 0 ? 0 : lines[low - 1].line;
+  return low == 0 ? nullptr : &lines[low - 1];
+}
+
+uint32_t KernelCode::LineOf(uintptr_t pc) const {
+  const LineRecord* record = RecordOf(pc);
+  return record == nullptr ? 0 : record->line;
+}
+
+uint16_t KernelCode::SiteOf(uintptr_t pc) const {
+  const LineRecord* record = RecordOf(pc);
+  return record == nullptr ? uint16_t{0} : record->site;
 }
 
 }  // namespace hetgpu::cpu

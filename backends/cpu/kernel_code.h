@@ -24,6 +24,11 @@ struct KernelCode {
   bool Contains(uintptr_t pc) const { return pc >= begin && pc < end; }
   // Line of the instruction at `pc`, 0 = unknown. Safe in signal handlers.
   uint32_t LineOf(uintptr_t pc) const;
+  // How it accesses memory (access_site.h), packed; 0 = unknown.
+  uint16_t SiteOf(uintptr_t pc) const;
+
+ private:
+  const LineRecord* RecordOf(uintptr_t pc) const;
 };
 
 }  // namespace hetgpu::cpu

@@ -73,6 +73,7 @@ void FillFrame(BlockFrame* frame, Worker* worker, Launch* launch, BlockRun* run,
   frame->thread_count = launch->thread_count();
   frame->current_unit = 0;
   frame->acting_lane = 0;
+  frame->acting_lanes = ~0u;
   frame->worker = worker->index();
   frame->grid_id = launch->grid_id();
   frame->owner = worker;
@@ -217,9 +218,9 @@ LaunchError Worker::FaultError() const {
     detail = detail.empty() ? "in a library function the kernel called"
                             : detail + ", in a library function";
   }
-  LaunchError error = Place(kind, 0, fault_.line);
+  LaunchError error = Place(kind, fault_.lane.value_or(0), fault_.line);
   error.address = FromHost(fault_.address);
-  if (launch_->code().lanes_per_unit != 1) {
+  if (!fault_.lane.has_value()) {
     if (!detail.empty()) detail += "; ";
     detail += "in the warp that starts with this thread";
   }

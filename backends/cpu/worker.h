@@ -17,6 +17,7 @@
 #include <csignal>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,7 @@ struct FaultRecord {
   uintptr_t address = 0;
   uintptr_t pc = 0;
   uint32_t line = 0;
+  std::optional<uint32_t> lane;  // nullopt: not known which
   bool in_helper = false;
   bool in_guard = false;  // of the running stack
 };

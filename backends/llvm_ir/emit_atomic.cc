@@ -91,11 +91,11 @@ absl::StatusOr<llvm::Value*> EmitAtomic(Emitter& e, AtomicOp op) {
   llvm::Value* value = e.Get(op.getValue());
   bool packed = value->getType()->isVectorTy();
   uint64_t bytes = value->getType()->getPrimitiveSizeInBits() / 8;
-  if (op.getMask() || (packed && bytes != 4)) {
+  if (packed && bytes != 4) {
     return ErrorAt(op, "expected one lane: atomics run lane by lane");
   }
   Access access = EmitAccess(
-      e, {op, op.getSpace(), op.getAddress(), op.getIndex(), nullptr,
+      e, {op, op.getSpace(), op.getAddress(), op.getIndex(), op.getMask(),
           static_cast<int64_t>(op.getOffset()), bytes});
   if (!access.pointer) {
     return ErrorAt(op, "expected one lane: atomics run lane by lane");
@@ -124,9 +124,9 @@ absl::StatusOr<llvm::Value*> EmitCas(Emitter& e, AtomicCasOp op) {
   llvm::Value* value = e.Get(op.getValue());
   uint64_t bytes = value->getType()->getPrimitiveSizeInBits() / 8;
   Access access = EmitAccess(
-      e, {op, op.getSpace(), op.getAddress(), op.getIndex(), nullptr,
+      e, {op, op.getSpace(), op.getAddress(), op.getIndex(), op.getMask(),
           static_cast<int64_t>(op.getOffset()), bytes});
-  if (op.getMask() || !access.pointer || value->getType()->isVectorTy()) {
+  if (!access.pointer || value->getType()->isVectorTy()) {
     return ErrorAt(op, "expected one lane: atomics run lane by lane");
   }
   llvm::AtomicOrdering ordering = RmwOrdering(op.getOrdering());

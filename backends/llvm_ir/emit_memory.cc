@@ -97,7 +97,6 @@ absl::Status EmitLoad(Emitter& e, LoadOp op) {
     }
     return absl::OkStatus();
   }
-  if (op.getMask()) return ErrorAt(op, "mask on an access of one address");
   if (op.getOrdering() != Ordering::weak) {
     // The parts of a vector access are ordered one by one.
     for (uint64_t i = 0; i < group.count; ++i) {

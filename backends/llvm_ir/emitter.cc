@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "backends/llvm_ir/memory_access.h"
 #include "backends/llvm_ir/op_table.h"
 #include "backends/llvm_ir/target_hooks.h"
 #include "hetir/dialect/HetIR.h"
@@ -10,6 +11,7 @@
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/RegionGraphTraits.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace hetgpu::llvm_ir {
 
@@ -98,6 +100,25 @@ llvm::BasicBlock* Emitter::BranchToColdBlock(llvm::Value* condition,
   return cold;
 }
 
+llvm::Value* Emitter::acting_lane() {
+  if (!acting_lane_) return ir_.getInt32(0);
+  return acting_lane_->getType()->isVectorTy() ? LowestLane(ir_, acting_lane_)
+                                               : acting_lane_;
+}
+
+void Emitter::NoteActingLanes(llvm::Value* mask) {
+  if (noted_mask_ == mask) return;
+  noted_mask_ = mask;
+  hooks_.NoteActingLanes(*this, mask);
+}
+
+void Emitter::MarkAccess(const LaneAccess& access) {
+  llvm::DISubprogram* scope = function_->getSubprogram();
+  if (!scope || !lane_forms_) return;
+  ir_.SetCurrentDebugLocation(llvm::DILocation::get(
+      context(), line_, hooks_.ColumnOf(access), scope));
+}
+
 void Emitter::CreateBlocks(mlir::Region& region) {
   bool entry = true;
   for (mlir::Block* block :
@@ -143,7 +164,7 @@ absl::Status Emitter::EmitBody() {
 
 absl::Status Emitter::EmitBlock(mlir::Block& block) {
   ir_.SetInsertPoint(BlockOf(&block));
-  acting_lane_ = nullptr;
+  noted_mask_ = nullptr;
   for (mlir::Operation& op : block) {
     absl::Status status = EmitOperation(&op);
     if (!status.ok()) return status;
@@ -159,11 +180,18 @@ absl::Status Emitter::EmitOperation(mlir::Operation* op) {
       return ErrorAt(op, "result of a type without a register");
     }
   }
+  acting_lane_ = nullptr;
+  // What waits lets others of the block note theirs.
+  if (!mlir::isMemoryEffectFree(op) &&
+      !mlir::isa<hetir::LoadOp, hetir::StoreOp>(op)) {
+    noted_mask_ = nullptr;
+  }
   line_ = hetir::LineOf(op);
   if (llvm::DISubprogram* scope = function_->getSubprogram()) {
     ir_.SetCurrentDebugLocation(
         llvm::DILocation::get(context(), line_, 0, scope));
   }
+  MarkAccess({LaneAccess::kOther});
   absl::Status status = emit(*this, op);
   if (status.ok() && lane_forms_) lane_forms_->Record(*this, op);
   return status;

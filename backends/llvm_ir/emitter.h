@@ -18,6 +18,7 @@
 
 namespace hetgpu::llvm_ir {
 
+struct LaneAccess;
 class TargetHooks;
 
 // The LLVM type that holds a value of a hetIR type. f16 and bf16 are held as
@@ -49,12 +50,16 @@ class Emitter {
   // PTX line of the op being emitted.
   uint32_t line() const { return line_; }
 
-  // In warp code, the lane for which an op with scalar operands acts (i32).
-  llvm::Value* acting_lane() {
-    return acting_lane_ ? acting_lane_ : ir_.getInt32(0);
-  }
-  // Until the end of the block being emitted.
+  // In warp code, the lane for which an access with scalar operands acts (i32).
+  llvm::Value* acting_lane();
+  // Of the op being emitted: an i32, or a mask of which the lowest lane counts;
+  // null: all lanes, of which the first is named.
   void set_acting_lane(llvm::Value* lane) { acting_lane_ = lane; }
+  // TargetHooks::NoteActingLanes, once for each mask and block.
+  void NoteActingLanes(llvm::Value* mask);
+
+  // Says whose the accesses that follow in this op are; in warp code only.
+  void MarkAccess(const LaneAccess& access);
 
   llvm::Value* Get(mlir::Value value) const;
   void Set(mlir::Value value, llvm::Value* emitted) {
@@ -93,6 +98,7 @@ class Emitter {
   std::optional<LaneForms> lane_forms_;
   uint32_t line_ = 0;
   llvm::Value* acting_lane_ = nullptr;
+  llvm::Value* noted_mask_ = nullptr;
 };
 
 }  // namespace hetgpu::llvm_ir

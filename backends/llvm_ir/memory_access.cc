@@ -244,43 +244,6 @@ llvm::Value* MaskOf(Emitter& e, const AccessRequest& request,
                       : llvm::ConstantInt::getTrue(IntLike(shape, 1));
 }
 
-// What stands for the one base of all lanes.
-llvm::Value* CheckUniformBase(Emitter& e, const AccessRequest& request,
-                              bool proven) {
-  AddressCheck check = CheckOf(request);
-  auto exact = [&] { return LaneSums(e, request, nullptr); };
-  check.address = e.Get(UniformBase(request.address));
-  check.exact = exact;
-  check.mask = MaskOf(e, request,
-                      llvm::FixedVectorType::get(e.ir().getInt64Ty(), 32));
-  check.proven = proven;
-  return e.hooks().CheckAddress(e, check);
-}
-
-// Host addresses of the lanes; sets what is left to be tested.
-llvm::Value* LaneAddresses(Emitter& e, const AccessRequest& request,
-                           AddressTest test, Access& access) {
-  Ir& ir = e.ir();
-  if (test == AddressTest::kBase || test == AddressTest::kProven) {
-    access.base =
-        CheckUniformBase(e, request, test == AddressTest::kProven);
-  }
-  llvm::Value* address = LaneSums(e, request, access.base);
-  llvm::Value* base = e.hooks().SpaceBase(e, request.space);
-  llvm::Type* type = address->getType();
-  access.mask = MaskOf(e, request, type);
-  if (!base) {
-    access.untested = test == AddressTest::kFull;
-    return ir.CreateZExt(address, IntLike(type, 64));
-  }
-  if (test == AddressTest::kFull) {
-    address = CheckLaneAddresses(e, CheckOf(request), address, access.mask);
-  }
-  llvm::Value* start = ir.CreatePtrToInt(base, ir.getInt64Ty());
-  return ir.CreateAdd(ir.CreateZExt(address, IntLike(type, 64)),
-                      ir.CreateVectorSplat(32, start));
-}
-
 // The lanes' host addresses as a progression.
 std::optional<LaneForm> AddressForm(Emitter& e, const AccessRequest& request,
                                     llvm::Value* checked_base) {
@@ -313,6 +276,87 @@ std::optional<LaneForm> AddressForm(Emitter& e, const AccessRequest& request,
                     constant(ir.CreatePtrToInt(base, ir.getInt64Ty())));
   }
   return form;
+}
+
+// Lane `lane` (an i32) of a progression; where it is none, its base.
+llvm::Value* LaneOf(Ir& ir, const LaneForm& form, llvm::Value* lane,
+                    llvm::Value* base) {
+  llvm::Value* high = ir.CreateICmpUGE(lane, ir.getInt32(16));
+  llvm::Value* start = ir.CreateSelect(high, form.high, form.low);
+  llvm::Value* number =
+      ir.CreateZExt(ir.CreateAnd(lane, ir.getInt32(15)), start->getType());
+  llvm::Value* address = ir.CreateAdd(
+      start, ir.CreateMul(number, llvm::ConstantInt::getSigned(
+                                      start->getType(), form.stride)));
+  return form.valid ? ir.CreateSelect(form.valid, address, base) : address;
+}
+
+// What stands for the one base of all lanes. Vectors of addresses that only the
+// cold block would need stay out of the way: of a progression, where a bad base
+// means that every lane is bad, the lowest lane is named.
+llvm::Value* CheckUniformBase(Emitter& e, const AccessRequest& request,
+                              bool proven) {
+  AddressCheck check = CheckOf(request);
+  check.address = e.Get(UniformBase(request.address));
+  check.proven = proven;
+  llvm::Value* mask = MaskOf(
+      e, request, llvm::FixedVectorType::get(e.ir().getInt64Ty(), 32));
+  std::optional<LaneForm> form = AddressForm(e, request, nullptr);
+  auto lane = [&] { return LowestLane(e.ir(), mask); };
+  auto address = [&] { return LaneOf(e.ir(), *form, lane(), check.address); };
+  auto all = [&] { return LaneSums(e, request, nullptr); };
+  if (form && request.space != Space::generic) {
+    check.exact = address;
+    check.lane = lane;
+  } else {
+    check.exact = all;
+    check.mask = mask;
+  }
+  return e.hooks().CheckAddress(e, check);
+}
+
+// Host addresses of the lanes; sets what is left to be tested.
+llvm::Value* LaneAddresses(Emitter& e, const AccessRequest& request,
+                           AddressTest test, Access& access) {
+  Ir& ir = e.ir();
+  if (test == AddressTest::kBase || test == AddressTest::kProven) {
+    access.base =
+        CheckUniformBase(e, request, test == AddressTest::kProven);
+  }
+  llvm::Value* address = LaneSums(e, request, access.base);
+  llvm::Value* base = e.hooks().SpaceBase(e, request.space);
+  llvm::Type* type = address->getType();
+  access.mask = MaskOf(e, request, type);
+  if (!base) {
+    access.untested = test == AddressTest::kFull;
+    return ir.CreateZExt(address, IntLike(type, 64));
+  }
+  if (test == AddressTest::kFull) {
+    address = CheckLaneAddresses(e, CheckOf(request), address, access.mask);
+  }
+  llvm::Value* start = ir.CreatePtrToInt(base, ir.getInt64Ty());
+  return ir.CreateAdd(ir.CreateZExt(address, IntLike(type, 64)),
+                      ir.CreateVectorSplat(32, start));
+}
+
+// A scalar access with a mask acts for the lowest of its lanes. Null: no mask.
+llvm::Value* ActingLane(Emitter& e, const AccessRequest& request) {
+  if (!request.mask) return nullptr;
+  // The mask of one lane: see simt-to-simd.
+  if (auto one = request.mask.getDefiningOp<mlir::vector::InsertElementOp>()) {
+    return e.Get(one.getPosition());
+  }
+  return e.Get(request.mask);
+}
+
+void NoteScalar(Emitter& e, llvm::Value* acting) {
+  if (!acting) return e.MarkAccess({LaneAccess::kOne});
+  if (acting->getType()->isVectorTy()) {
+    e.NoteActingLanes(acting);
+    return e.MarkAccess({LaneAccess::kActingLanes});
+  }
+  e.hooks().NoteActingLane(e, acting);
+  e.MarkAccess({LaneAccess::kActing});
 }
 
 }  // namespace
@@ -354,14 +398,22 @@ llvm::Type* MemoryType(llvm::Type* type, bool packed) {
 
 Access EmitAccess(Emitter& e, const AccessRequest& request) {
   Access access;
+  access.divergent =
+      request.mask && !request.mask.getDefiningOp<hetir::WarpLanesOp>();
   access.space = request.space;
   AddressTest test = AddressTestOf(e, request);
   if (IsVector(request.address) || IsVector(request.index)) {
     access.lanes = LaneAddresses(e, request, test, access);
     access.form = AddressForm(e, request, access.base);
+    if (access.form && access.form->stride == 0 && access.divergent) {
+      e.NoteActingLanes(access.mask);
+    }
   } else {
+    llvm::Value* acting = ActingLane(e, request);
+    e.set_acting_lane(acting);
     if (request.space != Space::param) CheckAlignment(e, request);
     access.pointer = ScalarPointer(e, request, test);
+    NoteScalar(e, acting);
   }
   uint64_t align = request.bytes;
   if (request.space == Space::param) {

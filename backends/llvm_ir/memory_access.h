@@ -43,6 +43,8 @@ struct Access {
   // Vector access: the addresses are still to be tested (target_hooks.h,
   // CheckAddress), by whoever accesses them; or the base that was.
   bool untested = false;
+  // The mask may leave out any lane, not only those that do not exist.
+  bool divergent = false;
   llvm::Value* base = nullptr;
   hetir::Space space = hetir::Space::generic;
   llvm::Align align;

@@ -29,8 +29,21 @@ struct AddressCheck {
   // of `lane`, an i32, emitted in a cold block.
   llvm::Value* mask;
   llvm::function_ref<llvm::Value*()> lane;
+  // An i1, emitted in a cold block: that nothing is accessed at all; or null.
+  llvm::function_ref<llvm::Value*()> idle;
   // No test is needed: the address is only translated.
   bool proven;
+};
+
+// How an instruction of warp code accesses memory: once for all lanes, for the
+// lane that acts, for the acting lanes from `first` on, for a run of lanes at
+// adjacent addresses from lane `first` on, or for lanes from `first` on that each
+// have their address. `other`: an op that is no access, into which one may have
+// been folded.
+struct LaneAccess {
+  enum Kind { kOne, kActing, kActingLanes, kRun, kGather, kOther } kind;
+  unsigned first = 0;
+  uint64_t bytes = 1;  // of a lane's element
 };
 
 class TargetHooks {
@@ -62,6 +75,18 @@ class TargetHooks {
   virtual std::optional<uint64_t> CheckReach(hetir::Space space) {
     return std::nullopt;
   }
+  // The column of debug locations that tells a target's fault handler whose an
+  // access is; 0 where there is no such thing.
+  virtual unsigned ColumnOf(const LaneAccess& access) { return 0; }
+  // The accesses that follow are those of `lane`, an i32.
+  virtual void NoteActingLane(Emitter& emitter, llvm::Value* lane) {}
+  // The accesses that follow are made once for the lanes of a mask.
+  virtual void NoteActingLanes(Emitter& emitter, llvm::Value* mask) {}
+  // Lanes that one instruction gathers or scatters, of elements of `bytes`; 0:
+  // there is no such instruction, and lanes go one by one.
+  virtual unsigned GatherLanes(uint64_t bytes) { return 0; }
+  // Bytes that one instruction loads or stores.
+  virtual unsigned VectorBytes() { return 16; }
   virtual llvm::Value* DataAddress(Emitter& emitter,
                                    hetir::DataAddressOp op) = 0;
   virtual llvm::Value* SharedAddress(Emitter& emitter,

@@ -1,5 +1,6 @@
 #include "backends/llvm_ir/warp_memory.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 
@@ -62,26 +63,49 @@ struct Half {
   llvm::Value* address;  // of its first lane
   llvm::Value* mask;
 };
-llvm::Value* HalfOf(Ir& ir, llvm::Value* value, int half) {
+// Elements [first, first + count).
+llvm::Value* PartOf(Ir& ir, llvm::Value* value, unsigned first,
+                    unsigned count) {
   llvm::SmallVector<int> lanes;
-  for (int lane = 0; lane < 16; ++lane) lanes.push_back(16 * half + lane);
+  for (unsigned i = 0; i < count; ++i) lanes.push_back(first + i);
   return ir.CreateShuffleVector(value, lanes);
+}
+llvm::Value* HalfOf(Ir& ir, llvm::Value* value, int half) {
+  return PartOf(ir, value, 16 * half, 16);
 }
 
 // The test of one half: its lanes stand together, so that the first one's
 // address stands for all. `first` need not be that of a lane that takes part.
 llvm::Value* TestHalf(Emitter& e, const Access& access, uint64_t bytes,
-                      llvm::Value* first, int half) {
+                      const Half& half, int number) {
   Ir& ir = e.ir();
   AddressCheck check = CheckOf(access, bytes);
-  auto exact = [&] { return access.lanes; };
-  llvm::SmallVector<llvm::Constant*> members;
-  for (int lane = 0; lane < 32; ++lane) {
-    members.push_back(ir.getInt1(lane / 16 == half));
+  auto in_half = [&] { return LowestLane(ir, half.mask); };
+  auto lane = [&] {
+    return ir.CreateAdd(in_half(), ir.getInt32(16 * number));
+  };
+  auto one = [&] {
+    llvm::Value* offset = ir.CreateMul(ir.CreateZExt(in_half(), ir.getInt64Ty()),
+                                       ir.getInt64(access.form->stride));
+    return ir.CreateAdd(half.address, offset);
+  };
+  auto all = [&] { return access.lanes; };
+  auto idle = [&] { return ir.CreateNot(AnyLane(ir, half.mask)); };
+  check.address = half.address;
+  // Where other memory may be meant, every lane has to lie in it.
+  if (access.space == hetir::Space::generic) {
+    llvm::SmallVector<llvm::Constant*> members;
+    for (int i = 0; i < 32; ++i) {
+      members.push_back(ir.getInt1(i / 16 == number));
+    }
+    check.exact = all;
+    check.mask =
+        ir.CreateAnd(access.mask, llvm::ConstantVector::get(members));
+  } else {
+    check.exact = one;
+    check.lane = lane;
+    check.idle = idle;
   }
-  check.address = first;
-  check.exact = exact;
-  check.mask = ir.CreateAnd(access.mask, llvm::ConstantVector::get(members));
   return e.hooks().CheckAddress(e, check);
 }
 
@@ -93,15 +117,25 @@ std::array<Half, 2> HalvesOf(Emitter& e, const Access& access,
       Half{access.form->high, HalfOf(ir, access.mask, 1)}};
   if (!access.untested) return halves;
   for (int i : {0, 1}) {
-    halves[i].address = TestHalf(e, access, bytes, halves[i].address, i);
+    halves[i].address = TestHalf(e, access, bytes, halves[i], i);
   }
   return halves;
 }
 
-llvm::Value* Concatenate(Ir& ir, llvm::Value* low, llvm::Value* high) {
-  llvm::SmallVector<int> all;
-  for (int lane = 0; lane < 32; ++lane) all.push_back(lane);
-  return ir.CreateShuffleVector(low, high, all);
+// Of a power of two of equally long vectors.
+llvm::Value* Concatenate(Ir& ir, llvm::SmallVector<llvm::Value*> parts) {
+  while (parts.size() > 1) {
+    unsigned length = llvm::cast<llvm::FixedVectorType>(parts[0]->getType())
+                          ->getNumElements();
+    llvm::SmallVector<int> all;
+    for (unsigned i = 0; i < 2 * length; ++i) all.push_back(i);
+    llvm::SmallVector<llvm::Value*> joined;
+    for (size_t i = 0; i < parts.size(); i += 2) {
+      joined.push_back(ir.CreateShuffleVector(parts[i], parts[i + 1], all));
+    }
+    parts = joined;
+  }
+  return parts[0];
 }
 // The same as CheckLanes for a progression whose stride is a multiple of
 // `bytes`: the lanes of a half are as misaligned as its first.
@@ -181,7 +215,10 @@ void ForEachLane(Emitter& e, llvm::Value* mask,
   llvm::Value* lane = Binary(ir, llvm::Intrinsic::cttz, left, ir.getFalse());
   lane = ir.CreateAnd(ir.CreateZExtOrTrunc(lane, ir.getInt32Ty()),
                       ir.getInt32(type->getNumElements() - 1));
+  e.hooks().NoteActingLane(e, lane);
+  e.MarkAccess({LaneAccess::kActing});
   body(lane);
+  e.MarkAccess({LaneAccess::kOther});
   llvm::Value* rest = ir.CreateAnd(
       left, ir.CreateSub(left, llvm::ConstantInt::get(bits_type, 1)));
   left->addIncoming(rest, ir.GetInsertBlock());
@@ -231,44 +268,134 @@ bool IsUniform(const Access& access) {
 }
 
 // One load for the lanes of a half; none when no lane takes part.
-llvm::Value* LoadUniformHalf(Emitter& e, const Half& half,
+llvm::Value* LoadUniformHalf(Emitter& e, const Access& access,
+                             const Half& half, unsigned first,
                              llvm::Type* element, llvm::Align align) {
   Ir& ir = e.ir();
   llvm::Value* one = Choose(
       e, AnyLane(ir, half.mask),
       [&]() -> llvm::Value* {
+        e.MarkAccess({access.divergent ? LaneAccess::kActingLanes
+                                       : LaneAccess::kOne,
+                      first});
         return ir.CreateAlignedLoad(element, Pointer(ir, half.address), align);
       },
       [&]() -> llvm::Value* { return llvm::Constant::getNullValue(element); });
   return ir.CreateVectorSplat(16, one);
 }
 
+// Calls `body` with the parts of a half that one instruction accesses: the first
+// lane within the half, how many lanes, and the address.
+void ForEachRun(Emitter& e, const Half& half, unsigned first_lane,
+                uint64_t bytes,
+                llvm::function_ref<void(unsigned, unsigned, llvm::Value*)>
+                    body) {
+  unsigned length = std::min<uint64_t>(16, e.hooks().VectorBytes() / bytes);
+  for (unsigned lane = 0; lane < 16; lane += length) {
+    llvm::Value* address = LaneOffset(e.ir(), half.address, lane * bytes);
+    e.MarkAccess({LaneAccess::kRun, first_lane + lane, bytes});
+    body(lane, length, Pointer(e.ir(), address));
+  }
+}
+
 llvm::Value* LoadProgression(Emitter& e, const Access& access,
                              llvm::Type* element, llvm::Align align) {
   Ir& ir = e.ir();
-  llvm::Type* vector = llvm::FixedVectorType::get(element, 16);
-  llvm::Value* zero = llvm::Constant::getNullValue(vector);
-  llvm::SmallVector<llvm::Value*, 2> parts;
-  for (const Half& half : HalvesOf(e, access, BytesOf(element))) {
-    parts.push_back(IsUniform(access)
-                        ? LoadUniformHalf(e, half, element, align)
-                        : ir.CreateMaskedLoad(vector,
-                                              Pointer(ir, half.address), align,
-                                              half.mask, zero));
+  uint64_t bytes = BytesOf(element);
+  llvm::SmallVector<llvm::Value*> parts;
+  unsigned first = 0;
+  for (const Half& half : HalvesOf(e, access, bytes)) {
+    if (IsUniform(access)) {
+      parts.push_back(
+          LoadUniformHalf(e, access, half, first, element, align));
+    } else {
+      ForEachRun(e, half, first, bytes,
+                 [&](unsigned lane, unsigned count, llvm::Value* pointer) {
+                   llvm::Type* type =
+                       llvm::FixedVectorType::get(element, count);
+                   parts.push_back(ir.CreateMaskedLoad(
+                       type, pointer, align,
+                       PartOf(ir, half.mask, lane, count),
+                       llvm::Constant::getNullValue(type)));
+                 });
+    }
+    first += 16;
   }
-  return Concatenate(ir, parts[0], parts[1]);
+  e.MarkAccess({LaneAccess::kOther});
+  return Concatenate(ir, parts);
 }
 
 void StoreProgression(Emitter& e, const Access& access, llvm::Value* value,
                       llvm::Align align) {
   Ir& ir = e.ir();
-  std::array<Half, 2> halves =
-      HalvesOf(e, access, BytesOf(value->getType()->getScalarType()));
-  for (int i : {0, 1}) {
-    ir.CreateMaskedStore(HalfOf(ir, value, i),
-                         Pointer(ir, halves[i].address), align,
-                         halves[i].mask);
+  uint64_t bytes = BytesOf(value->getType()->getScalarType());
+  unsigned first = 0;
+  for (const Half& half : HalvesOf(e, access, bytes)) {
+    ForEachRun(e, half, first, bytes,
+               [&](unsigned lane, unsigned count, llvm::Value* pointer) {
+                 ir.CreateMaskedStore(PartOf(ir, value, first + lane, count),
+                                      pointer, align,
+                                      PartOf(ir, half.mask, lane, count));
+               });
+    first += 16;
   }
+  e.MarkAccess({LaneAccess::kOther});
+}
+
+// Lanes at addresses of their own, as many at once as one instruction takes.
+llvm::Value* Gather(Emitter& e, const Access& access, llvm::Value* addresses,
+                    llvm::Type* element) {
+  Ir& ir = e.ir();
+  uint64_t bytes = BytesOf(element);
+  unsigned count = e.hooks().GatherLanes(bytes);
+  if (count == 0) {
+    return LoadOneByOne(e, access, addresses, element, Ordering::weak);
+  }
+  llvm::SmallVector<llvm::Value*> parts;
+  llvm::Type* type = llvm::FixedVectorType::get(element, count);
+  for (unsigned first = 0; first < LaneCount(access); first += count) {
+    e.MarkAccess({LaneAccess::kGather, first, bytes});
+    parts.push_back(ir.CreateMaskedGather(
+        type, Pointer(ir, PartOf(ir, addresses, first, count)),
+        llvm::Align(bytes), PartOf(ir, access.mask, first, count),
+        llvm::Constant::getNullValue(type)));
+  }
+  e.MarkAccess({LaneAccess::kOther});
+  return Concatenate(ir, parts);
+}
+
+void StoreOneByOne(Emitter& e, const Access& access, llvm::Value* addresses,
+                   llvm::Value* value, Ordering ordering) {
+  Ir& ir = e.ir();
+  llvm::Type* element = value->getType()->getScalarType();
+  ForEachLane(e, access.mask, [&](llvm::Value* lane) {
+    llvm::Value* one = ir.CreateBitCast(
+        ir.CreateExtractElement(value, lane),
+        ir.getIntNTy(element->getPrimitiveSizeInBits()));
+    llvm::StoreInst* store = ir.CreateAlignedStore(
+        one, Pointer(ir, ir.CreateExtractElement(addresses, lane)),
+        llvm::Align(BytesOf(element)));
+    store->setAtomic(StoreOrdering(ordering));
+    store->setVolatile(ordering == Ordering::volatile_);
+  });
+}
+
+void Scatter(Emitter& e, const Access& access, llvm::Value* addresses,
+             llvm::Value* value) {
+  Ir& ir = e.ir();
+  uint64_t bytes = BytesOf(value->getType()->getScalarType());
+  unsigned count = e.hooks().GatherLanes(bytes);
+  if (count == 0) {
+    return StoreOneByOne(e, access, addresses, value, Ordering::weak);
+  }
+  for (unsigned first = 0; first < LaneCount(access); first += count) {
+    e.MarkAccess({LaneAccess::kGather, first, bytes});
+    ir.CreateMaskedScatter(PartOf(ir, value, first, count),
+                           Pointer(ir, PartOf(ir, addresses, first, count)),
+                           llvm::Align(bytes),
+                           PartOf(ir, access.mask, first, count));
+  }
+  e.MarkAccess({LaneAccess::kOther});
 }
 
 }  // namespace
@@ -278,8 +405,6 @@ llvm::SmallVector<llvm::Value*> LoadLanes(Emitter& e, const Access& access,
                                           Ordering ordering) {
   Ir& ir = e.ir();
   llvm::SmallVector<llvm::Value*> values;
-  llvm::Type* vector = SameShape(element, access.lanes->getType());
-  llvm::Value* zero = llvm::Constant::getNullValue(vector);
   uint64_t bytes = BytesOf(element);
   llvm::Align align(bytes);
   bool fast = ordering == Ordering::weak && count == 1 &&
@@ -288,9 +413,7 @@ llvm::SmallVector<llvm::Value*> LoadLanes(Emitter& e, const Access& access,
   if (!fast) tested = CheckAndTestLanes(e, access, bytes * count);
   for (uint64_t i = 0; i < count; ++i) {
     auto gather = [&](const Access& from) -> llvm::Value* {
-      llvm::Value* addresses = LaneOffset(ir, from.lanes, i * bytes);
-      return ir.CreateMaskedGather(vector, Pointer(ir, addresses), align,
-                                   access.mask, zero);
+      return Gather(e, access, LaneOffset(ir, from.lanes, i * bytes), element);
     };
     if (ordering != Ordering::weak) {
       llvm::Value* addresses = LaneOffset(ir, tested.lanes, i * bytes);
@@ -312,22 +435,6 @@ llvm::SmallVector<llvm::Value*> LoadLanes(Emitter& e, const Access& access,
   return values;
 }
 
-static void StoreOneByOne(Emitter& e, const Access& access, llvm::Value* addresses,
-                   llvm::Value* value, Ordering ordering) {
-  Ir& ir = e.ir();
-  llvm::Type* element = value->getType()->getScalarType();
-  ForEachLane(e, access.mask, [&](llvm::Value* lane) {
-    llvm::Value* one = ir.CreateBitCast(
-        ir.CreateExtractElement(value, lane),
-        ir.getIntNTy(element->getPrimitiveSizeInBits()));
-    llvm::StoreInst* store = ir.CreateAlignedStore(
-        one, Pointer(ir, ir.CreateExtractElement(addresses, lane)),
-        llvm::Align(BytesOf(element)));
-    store->setAtomic(StoreOrdering(ordering));
-    store->setVolatile(ordering == Ordering::volatile_);
-  });
-}
-
 void StoreLanes(Emitter& e, const Access& access,
                 llvm::ArrayRef<llvm::Value*> values, Ordering ordering) {
   Ir& ir = e.ir();
@@ -342,9 +449,7 @@ void StoreLanes(Emitter& e, const Access& access,
     llvm::Value* stored = value;
     uint64_t offset = i * bytes;
     auto scatter = [&](const Access& to) -> llvm::Value* {
-      llvm::Value* addresses = LaneOffset(ir, to.lanes, offset);
-      ir.CreateMaskedScatter(stored, Pointer(ir, addresses), align,
-                             access.mask);
+      Scatter(e, access, LaneOffset(ir, to.lanes, offset), stored);
       return nullptr;
     };
     if (ordering != Ordering::weak) {

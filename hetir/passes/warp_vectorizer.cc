@@ -84,7 +84,18 @@ LogicalResult WarpVectorizer::ConvertPlain(Operation* op, OpBuilder& b) {
 LogicalResult WarpVectorizer::ConvertMemory(Operation* op, OpBuilder& b,
                                             Value mask) {
   if (auto load = mlir::dyn_cast<LoadOp>(op)) {
-    if (!Varies(load.getValues().front())) return ConvertPlain(op, b);
+    if (!Varies(load.getValues().front())) {
+      if (mlir::failed(ConvertPlain(op, b))) return mlir::failure();
+      // Says for which lane the access is made, should it fail.
+      bool all = load.getSpace() == Space::param ||
+                 mask.getDefiningOp<WarpLanesOp>() != nullptr;
+      if (!all) {
+        mlir::cast<LoadOp>(map_.lookup(op->getResult(0)).getDefiningOp())
+            .getMaskMutable()
+            .assign(mask);
+      }
+      return mlir::success();
+    }
     llvm::SmallVector<Type> types;
     for (Value value : load.getValues()) types.push_back(NewType(value));
     Value index =
@@ -189,7 +200,19 @@ LogicalResult WarpVectorizer::ConvertSerial(Operation* op, OpBuilder& b,
           }
           lane_map.map(operand, value);
         }
+        Value self;
+        if (mlir::isa<AtomicOp, AtomicCasOp>(op)) {
+          Value yes = ib.create<mlir::arith::ConstantIntOp>(at, 1, 1);
+          self = ib.create<mlir::vector::InsertElementOp>(
+              at, yes, Zero(VectorOf(ib.getI1Type()), ib, at), lane);
+        }
         Operation* single = ib.clone(*op, lane_map);
+        if (auto atomic = mlir::dyn_cast<AtomicOp>(single)) {
+          atomic.getMaskMutable().assign(self);
+        }
+        if (auto swap = mlir::dyn_cast<AtomicCasOp>(single)) {
+          swap.getMaskMutable().assign(self);
+        }
         if (auto fail = mlir::dyn_cast<AssertFailOp>(single)) {
           fail.getLaneMutable().assign(lane);
         }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <vector>
 
 #include "tests/conformance/conformance.h"
 
@@ -24,8 +25,7 @@ class FaultsSuite : public DeviceTest {
     if (set != HETGPU_ERROR_UNSUPPORTED) ASSERT_SUCCESS(set);
   }
 
-  // That the failure names thread `who`, or, where a warp runs as one, the warp
-  // that holds it and says so.
+  // That the failure names thread `who`.
   void ExpectThread(uint32_t who);
   // Thread `who` of block 3 writes to `address`.
   void ExpectIllegalWrite(hetgpuDevicePtr address, uint32_t who);
@@ -36,10 +36,7 @@ class FaultsSuite : public DeviceTest {
 void FaultsSuite::ExpectThread(uint32_t who) {
   const hetgpuLaunchErrorInfo info = LastLaunchError();
   EXPECT_EQ(info.has_thread, 1u);
-  const bool warp = std::string(info.text).find(
-                        "in the warp that starts with "
-                        "this thread") != std::string::npos;
-  EXPECT_EQ(info.thread.x, warp ? who / 32 * 32 : who) << info.text;
+  EXPECT_EQ(info.thread.x, who) << info.text;
 }
 
 void FaultsSuite::ExpectIllegalWrite(hetgpuDevicePtr address, uint32_t who) {
@@ -82,6 +79,17 @@ TEST_P(FaultsSuite, HostMemoryIsOutOfBounds) {
   static uint32_t host_variable = 42;
   ExpectIllegalWrite(reinterpret_cast<hetgpuDevicePtr>(&host_variable), 5);
   EXPECT_EQ(host_variable, 42u);
+  uint32_t on_stack = 43;
+  ExpectIllegalWrite(reinterpret_cast<hetgpuDevicePtr>(&on_stack), 37);
+  EXPECT_EQ(on_stack, 43u);
+  const std::vector<uint32_t> on_heap(1000, 44);
+  ExpectIllegalWrite(reinterpret_cast<hetgpuDevicePtr>(on_heap.data()), 63);
+  EXPECT_EQ(on_heap[0], 44u);
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_ILLEGAL_ADDRESS,
+                Run(Function("faults", "read_at"), {{1, 1, 1}, {32, 1, 1}},
+                    reinterpret_cast<hetgpuDevicePtr>(&host_variable),
+                    Zeroes(32)));
+  ExpectUsable();
 }
 
 TEST_P(FaultsSuite, IllegalRead) {

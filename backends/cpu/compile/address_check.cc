@@ -7,6 +7,7 @@
 //         v
 //   helper: shared memory, stack and parameters by generic addresses; else the
 //   launch ends
+#include "backends/cpu/access_site.h"
 #include "backends/cpu/compile/cpu_hooks.h"
 #include "backends/llvm_ir/ir_util.h"
 #include "llvm/Support/MathExtras.h"
@@ -46,6 +47,13 @@ llvm::Value* Like(Emitter& e, llvm::Value* value, llvm::Value* shape) {
   return e.ir().CreateVectorSplat(vector->getNumElements(), value);
 }
 
+void StoreNote(Emitter& e, llvm::Value* value, size_t offset) {
+  Ir& ir = e.ir();
+  llvm::Value* field = ir.CreateConstInBoundsGEP1_64(
+      ir.getInt8Ty(), CpuHooks::Block(e), offset);
+  ir.CreateAlignedStore(value, field, llvm::Align(4), /*isVolatile=*/true);
+}
+
 llvm::Value* StackField(Emitter& e, size_t offset) {
   Ir& ir = e.ir();
   // The scheduler sets it before a fiber runs: constant for the unit.
@@ -59,6 +67,24 @@ llvm::Value* StackField(Emitter& e, size_t offset) {
 std::optional<uint64_t> CpuHooks::CheckReach(Space space) {
   if (InArena(space)) return window_.reach;
   return space == Space::shared ? kSharedReach : 0;
+}
+
+unsigned CpuHooks::ColumnOf(const llvm_ir::LaneAccess& access) {
+  static constexpr SiteKind kKinds[] = {SiteKind::kOne, SiteKind::kActing,
+                                        SiteKind::kActingLanes, SiteKind::kRun,
+                                        SiteKind::kGather, SiteKind::kOther};
+  return PackSite({kKinds[access.kind], access.first,
+                   static_cast<uint32_t>(access.bytes)});
+}
+
+// Volatile: only the fault handler reads it.
+void CpuHooks::NoteActingLane(Emitter& e, llvm::Value* lane) {
+  StoreNote(e, lane, offsetof(BlockContext, acting_lane));
+}
+
+void CpuHooks::NoteActingLanes(Emitter& e, llvm::Value* mask) {
+  StoreNote(e, e.ir().CreateBitCast(mask, e.ir().getInt32Ty()),
+            offsetof(BlockContext, acting_lanes));
 }
 
 llvm::Value* CpuHooks::IsOutside(Emitter& e, const AddressCheck& check) {
@@ -159,6 +185,11 @@ llvm::Value* CpuHooks::CheckAddress(Emitter& e, const AddressCheck& check) {
   {
     llvm::IRBuilderBase::InsertPointGuard guard(ir);
     ir.SetInsertPoint(cold);
+    if (check.idle) {
+      auto* bad = llvm::BasicBlock::Create(e.context(), "", e.function());
+      ir.CreateCondBr(check.idle(), next, bad);
+      ir.SetInsertPoint(bad);
+    }
     call = CallCheck(e, check);
     if (check.space != Space::generic) {
       call->addFnAttr(llvm::Attribute::NoReturn);

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <string>
+
+#include "absl/strings/str_cat.h"
 #include "backends/cpu/arena_window.h"
 #include "backends/cpu/compile/test_kernel.h"
 
@@ -137,7 +140,6 @@ TEST_P(BoundsTest, OneThreadsAddressIsOfTheHost) {
   TestBuffer buffer(device(), kThreads * 4);
   for (const char* space : {"global", "generic"}) {
     for (int action : {1, 2, 3}) {
-      if (action > 1 && GetParam().name == "simd") continue;
       for (uint64_t bad : HostAddresses()) {
         ExpectIllegal(kOneThread + Action(action, space),
                       {buffer.address(), bad, 77}, bad, 77);
@@ -202,6 +204,150 @@ TEST_P(BoundsTest, IndicesOfAllSizesAreSeen) {
   ExpectIllegal("  %at = arith.addi %p, %n : i64\n" + Action(0, "global"),
                 {buffer.address(), buffer.address(), uint64_t{1} << 45}, far,
                 0);
+}
+
+// Addresses of the arena that are nobody's: the hardware finds them.
+TEST_P(BoundsTest, OneThreadsAddressWasFreed) {
+  TestBuffer buffer(device(), kThreads * 4);
+  uint64_t freed;
+  {
+    TestBuffer gone(device(), 1 << 20);
+    freed = gone.address() + 4096;
+  }
+  for (int action : {1, 2, 3}) {
+    for (uint64_t thread : {0, 5, 31, 33, 50, 77, 95}) {
+      ExpectIllegal(kOneThread + Action(action, "global"),
+                    {buffer.address(), freed, thread}, freed, thread);
+    }
+  }
+}
+
+TEST_P(BoundsTest, OneThreadsWideAndNarrowElements) {
+  TestBuffer buffer(device(), kThreads * 8);
+  uint64_t freed;
+  {
+    TestBuffer gone(device(), 1 << 20);
+    freed = gone.address() + 4096;
+  }
+  for (const char* type : {"i8", "i16", "i64"}) {
+    const std::string load =
+        absl::StrCat("  %v = hetir.load global %at : (i64) -> ", type,
+                     "\n  hetir.store global %at, (%v) : i64, ", type);
+    ExpectIllegal(std::string("  %c8 = arith.constant 8 : i64\n"
+                              "  %by8 = arith.muli %wide, %c8 : i64\n"
+                              "  %is = arith.cmpi eq, %wide, %n : i64\n"
+                              "  %own = arith.addi %p, %by8 : i64\n"
+                              "  %at = arith.select %is, %q, %own : i64\n") +
+                      load,
+                  {buffer.address(), freed, 77}, freed, 77);
+  }
+}
+
+// Threads run into a guard one after the other: which one is first depends on
+// the element's size and on where the buffer ends.
+TEST_P(BoundsTest, ARunIntoAGuard) {
+  const uint64_t bytes = 4096;
+  TestBuffer buffer(device(), bytes);
+  const uint64_t end = buffer.address() + bytes;
+  for (const char* type : {"i8", "i16", "i32", "i64"}) {
+    const uint64_t size = std::stoul(type + 1) / 8;
+    for (uint64_t good : {0, 1, 15, 16, 20, 33, 63, 90}) {
+      const std::string body = absl::StrCat(
+          "  %size = arith.constant ", size, " : i64\n",
+          "  %own = arith.muli %wide, %size : i64\n"
+          "  %at = arith.addi %p, %own : i64\n"
+          "  %v = hetir.load global %at : (i64) -> ",
+          type, "\n  hetir.store global %at, (%v) : i64, ", type);
+      ExpectIllegal(body, {end - good * size, 0, 0}, end, good);
+    }
+  }
+}
+
+TEST_P(BoundsTest, AMaskedRunIntoAGuard) {
+  const uint64_t bytes = 4096;
+  TestBuffer buffer(device(), bytes);
+  const uint64_t end = buffer.address() + bytes;
+  // Odd threads only; elements from number 32 + 17 on lie in the guard.
+  const std::string body = R"(
+  %bit = arith.andi %tid, %one : i32
+  %odd = arith.cmpi eq, %bit, %one : i32
+  %at = arith.addi %p, %by4 : i64
+  cf.cond_br %odd, ^bb1, ^bb2
+^bb1:
+  %v = hetir.load global %at : (i64) -> i32
+  %w = arith.addi %v, %one : i32
+  hetir.store global %at, (%w) : i64, i32
+  cf.br ^bb2
+^bb2:)";
+  for (uint64_t good : {32, 33, 49, 50}) {
+    const LaunchError error = Run(body, {end - good * 4, 0, 0});
+    EXPECT_EQ(error.kind, Kind::kIllegalAddress);
+    EXPECT_EQ(error.thread.x, good | 1) << Describe(error);
+    ExpectUsable();
+  }
+}
+
+// One address for the lanes that are left: the lowest of them is named.
+TEST_P(BoundsTest, OneAddressInDivergentCode) {
+  uint64_t freed;
+  {
+    TestBuffer gone(device(), 1 << 20);
+    freed = gone.address() + 4096;
+  }
+  TestBuffer buffer(device(), kThreads * 4);
+  const std::string body = R"(
+  %late = arith.cmpi uge, %wide, %n : i64
+  cf.cond_br %late, ^bb1, ^bb2
+^bb1:
+  %v = hetir.load global %q : (i64) -> i32
+  %at = arith.addi %p, %by4 : i64
+  hetir.store global %at, (%v) : i64, i32
+  cf.br ^bb2
+^bb2:)";
+  for (uint64_t first : {0, 3, 21, 70}) {
+    ExpectIllegal(body, {buffer.address(), freed, first}, freed, first);
+    ExpectIllegal(body, {buffer.address(), HostAddresses()[0], first},
+                  HostAddresses()[0], first);
+  }
+}
+
+TEST_P(BoundsTest, AnOverrunBelowTheGranuleIsNotSeen) {
+  // Allocations end within 256 bytes of their guard, as CUDA's do of the next.
+  TestBuffer buffer(device(), 100);
+  EXPECT_EQ(Run("  %c252 = arith.constant 252 : i64\n"
+                "  %at = arith.addi %p, %c252 : i64\n" +
+                    Action(1, "global"),
+                {buffer.address()})
+                .kind,
+            Kind::kNone);
+  ExpectIllegal("  %c256 = arith.constant 256 : i64\n"
+                "  %at = arith.addi %p, %c256 : i64\n" +
+                    Action(1, "global"),
+                {buffer.address()}, buffer.address() + 256, 0);
+}
+
+TEST_P(BoundsTest, SharedAddressesOutOfTheirWindow) {
+  TestBuffer buffer(device(), kThreads * 4);
+  // A generic address that is no shared one, used as one.
+  const std::string body =
+      "  %s = hetir.from_generic shared %p : i64 -> i64\n"
+      "  %at = arith.addi %s, %n : i64\n" +
+      Action(1, "shared");
+  const LaunchError error = Run(body, {buffer.address(), 0, 0}, 256);
+  EXPECT_EQ(error.kind, Kind::kIllegalAddress) << Describe(error);
+  EXPECT_EQ(error.thread.x, 0u);
+  ExpectUsable();
+  // Past the end of the block's shared memory, by a generic address.
+  const std::string past = R"(
+  %s = hetir.shared_address "s" at 0 : i64
+  %g = hetir.to_generic shared %s : i64 -> i64
+  %by = arith.muli %wide, %n : i64
+  %at = arith.addi %g, %by : i64
+  hetir.store generic %at, (%one) : i64, i32)";
+  const LaunchError second = Run(past, {0, 0, 1024}, 4096);
+  EXPECT_EQ(second.kind, Kind::kIllegalAddress) << Describe(second);
+  EXPECT_EQ(second.thread.x, 4u) << Describe(second);
+  ExpectUsable();
 }
 
 TEST_P(BoundsTest, GenericAddressesOfSharedMemoryWork) {
@@ -271,6 +417,24 @@ TEST_P(BoundsTest, AtomicsAndModuleDataAndLocalArrays) {
   EXPECT_EQ(data.as<uint32_t>()[3], 3 * kThreads * 5);
   for (uint32_t i = 0; i < kThreads; ++i) {
     EXPECT_EQ(out.as<uint32_t>()[i], 5u);
+  }
+}
+
+TEST(LocalMemoryTest, AFrameThatFitsNoStackIsRefusedByName) {
+  for (std::string mode : {"auto", "scalar", "simd", "fiber"}) {
+    CompileOptions options;
+    options.mode = mode;
+    const std::string body =
+        "  %l = hetir.local_alloc \"l\" size 2147483648 align 16 : i64\n"
+        "  hetir.store local %l, (%one) : i64, i32\n";
+    const absl::Status status =
+        Compiler(false).Compile(Kernel(body), options).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnimplemented) << status;
+    EXPECT_NE(std::string(status.message())
+                  .find("kernel k needs 2147483648 bytes of local memory per "
+                        "thread, at most 16777216"),
+              std::string::npos)
+        << status;
   }
 }
 

@@ -45,6 +45,13 @@ class CpuHooks : public llvm_ir::TargetHooks {
   llvm::Value* CheckAddress(llvm_ir::Emitter& e,
                             const llvm_ir::AddressCheck& check) override;
   std::optional<uint64_t> CheckReach(hetir::Space space) override;
+  unsigned ColumnOf(const llvm_ir::LaneAccess& access) override;
+  void NoteActingLane(llvm_ir::Emitter& e, llvm::Value* lane) override;
+  void NoteActingLanes(llvm_ir::Emitter& e, llvm::Value* mask) override;
+  unsigned GatherLanes(uint64_t bytes) override {
+    return avx512_ && bytes >= 4 ? 8 : 0;
+  }
+  unsigned VectorBytes() override { return avx512_ ? 64 : 32; }
   llvm::Value* DataAddress(llvm_ir::Emitter& e,
                            hetir::DataAddressOp op) override;
   llvm::Value* SharedAddress(llvm_ir::Emitter& e,

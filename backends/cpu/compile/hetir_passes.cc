@@ -1,5 +1,8 @@
 #include "backends/cpu/compile/hetir_passes.h"
 
+#include <algorithm>
+#include <string>
+
 #include "backends/cpu/abi.h"
 #include "backends/cpu/compile/mode.h"
 #include "hetir/passes/passes.h"
@@ -86,6 +89,23 @@ std::string TryWarps(mlir::ModuleOp module, const CompileOptions& options,
   return "";
 }
 
+// Local memory is part of frames: what a thread of a GPU may have, 512 KiB, fits
+// many times; more than this in one frame does not fit a stack.
+constexpr uint64_t kMaxLocalBytes = uint64_t{16} << 20;
+
+absl::Status CheckLocalMemory(mlir::ModuleOp module,
+                              const CompileOptions& options) {
+  uint64_t bytes = 0;
+  module.walk([&](hetir::LocalAllocOp array) {
+    bytes += std::min(array.getSize(), uint64_t{1} << 40);
+  });
+  if (bytes <= kMaxLocalBytes) return absl::OkStatus();
+  return absl::UnimplementedError(
+      "cpu: kernel " + options.kernel + " needs " + std::to_string(bytes) +
+      " bytes of local memory per thread, at most " +
+      std::to_string(kMaxLocalBytes) + " are possible");
+}
+
 absl::Status NotSimd(const CompileOptions& options, const std::string& reason) {
   return absl::UnimplementedError("cpu: kernel " + options.kernel +
                                   " cannot be run in mode simd: " + reason);
@@ -108,6 +128,7 @@ absl::StatusOr<Plan> RunHetirPasses(mlir::ModuleOp module,
   absl::StatusOr<Mode> mode = ParseMode(options.mode);
   if (!mode.ok()) return mode.status();
   absl::Status status = Prepare(module);
+  if (status.ok()) status = CheckLocalMemory(module, options);
   if (!status.ok()) return status;
 
   Plan plan;

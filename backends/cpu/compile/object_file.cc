@@ -17,7 +17,8 @@ std::vector<LineRecord> ReadLines(const ElfObject& object) {
     if (!table) continue;
     for (const llvm::DWARFDebugLine::Row& row : table->Rows) {
       records.push_back({static_cast<uint32_t>(row.Address.Address),
-                         row.EndSequence ? 0 : row.Line});
+                         row.EndSequence ? 0 : row.Line,
+                         row.EndSequence ? uint16_t{0} : row.Column});
     }
   }
   // The last row of an address is the one that counts.
@@ -30,7 +31,10 @@ std::vector<LineRecord> ReadLines(const ElfObject& object) {
     if (!merged.empty() && merged.back().code_offset == record.code_offset) {
       merged.pop_back();
     }
-    if (!merged.empty() && merged.back().line == record.line) continue;
+    if (!merged.empty() && merged.back().line == record.line &&
+        merged.back().site == record.site) {
+      continue;
+    }
     merged.push_back(record);
   }
   return merged;

@@ -7,7 +7,8 @@
 //   acting lanes  the lowest from `first` on in BlockContext::acting_lanes
 //   run     adjacent lanes from `first` on, in ascending addresses
 //   gather  adjacent lanes from `first` on, each with an address of its own
-//   other   not known to be an access: one that was folded into arithmetic
+//   other   not known to be an access: one for all lanes (for the acting lanes
+//           if `first` is 1) may have been folded into arithmetic
 #ifndef HETGPU_BACKENDS_CPU_ACCESS_SITE_H_
 #define HETGPU_BACKENDS_CPU_ACCESS_SITE_H_
 

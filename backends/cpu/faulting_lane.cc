@@ -14,6 +14,13 @@ bool InPage(uint64_t start, uint32_t bytes, uintptr_t address) {
   return start + bytes > page && start < page + kPageBytes;
 }
 
+std::optional<uint32_t> LowestActing(const BlockContext& block,
+                                     uint32_t first) {
+  const uint32_t lanes = block.acting_lanes >> first << first;
+  if (lanes == 0) return std::nullopt;
+  return static_cast<uint32_t>(std::countr_zero(lanes));
+}
+
 }  // namespace
 
 std::optional<uint32_t> FaultingLane(const KernelCode& code,
@@ -26,9 +33,7 @@ std::optional<uint32_t> FaultingLane(const KernelCode& code,
   if (site.kind == SiteKind::kOne) return site.first;
   if (site.kind == SiteKind::kActing) return block.acting_lane;
   if (site.kind == SiteKind::kActingLanes) {
-    const uint32_t lanes = block.acting_lanes >> site.first << site.first;
-    if (lanes == 0) return std::nullopt;
-    return static_cast<uint32_t>(std::countr_zero(lanes));
+    return LowestActing(block, site.first);
   }
   const VectorAccess access = DecodeVectorAccess(
       reinterpret_cast<const uint8_t*>(pc), code.end - pc, context, site.bytes,
@@ -36,8 +41,9 @@ std::optional<uint32_t> FaultingLane(const KernelCode& code,
   // What is folded into arithmetic is a scalar for all lanes, or a run of which
   // only the arithmetic's place is known.
   if (site.kind == SiteKind::kOther) {
-    if (access.count == 0) return 0;
-    return std::nullopt;
+    if (access.count != 0) return std::nullopt;
+    if (site.first == 0) return 0;
+    return LowestActing(block, 0);
   }
   for (uint32_t i = 0; i < access.count && site.first + i < kWarpSize; ++i) {
     if ((access.active >> i & 1) != 0 &&

@@ -112,9 +112,10 @@ void Emitter::NoteActingLanes(llvm::Value* mask) {
   hooks_.NoteActingLanes(*this, mask);
 }
 
-void Emitter::MarkAccess(const LaneAccess& access) {
+void Emitter::MarkAccess(LaneAccess access) {
   llvm::DISubprogram* scope = function_->getSubprogram();
   if (!scope || !lane_forms_) return;
+  if (access.kind == LaneAccess::kOther && noted_mask_) access.first = 1;
   ir_.SetCurrentDebugLocation(llvm::DILocation::get(
       context(), line_, hooks_.ColumnOf(access), scope));
 }

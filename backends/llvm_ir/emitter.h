@@ -59,7 +59,7 @@ class Emitter {
   void NoteActingLanes(llvm::Value* mask);
 
   // Says whose the accesses that follow in this op are; in warp code only.
-  void MarkAccess(const LaneAccess& access);
+  void MarkAccess(LaneAccess access);
 
   llvm::Value* Get(mlir::Value value) const;
   void Set(mlir::Value value, llvm::Value* emitted) {

@@ -39,7 +39,7 @@ struct AddressCheck {
 // lane that acts, for the acting lanes from `first` on, for a run of lanes at
 // adjacent addresses from lane `first` on, or for lanes from `first` on that each
 // have their address. `other`: an op that is no access, into which one may have
-// been folded.
+// been folded; then `first` is 1 where that acts for the acting lanes.
 struct LaneAccess {
   enum Kind { kOne, kActing, kActingLanes, kRun, kGather, kOther } kind;
   unsigned first = 0;

@@ -24,6 +24,8 @@ std::string HostFeatures() {
 // Large kernels full of spills (a hash with all rounds unrolled) spend most of
 // the compilation on splitting live ranges for no better code, and nobody reads
 // where a value lives: only lines are kept.
+// The code generator's sinking takes their lines from accesses that it moves;
+// the optimiser's (optimize.cc) does not.
 void TuneCodeGenerator() {
   constexpr struct {
     const char* name;
@@ -31,7 +33,8 @@ void TuneCodeGenerator() {
   } kSettings[] = {{"grow-region-complexity-budget", "100"},
                    {"experimental-debug-variable-locations", "false"},
                    {"disable-post-ra", "true"},
-                   {"disable-lsr", "true"}};
+                   {"disable-lsr", "true"},
+                   {"disable-machine-sink", "true"}};
   llvm::StringMap<llvm::cl::Option*>& known = llvm::cl::getRegisteredOptions();
   for (const auto& setting : kSettings) {
     // An option that a later LLVM has dropped only costs time.

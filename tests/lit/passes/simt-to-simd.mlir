@@ -59,7 +59,9 @@ hetir.kernel @serial {
   %t = hetir.special_register laneid : i32
   // CHECK: scf.while
   // CHECK: vector.extractelement
-  // CHECK: hetir.atomic add global {{.*}} : (i64, i32) -> i32
+  // One lane of the mask: the lane it is done for.
+  // CHECK: %[[SELF:.*]] = vector.insertelement {{.*}} : vector<32xi1>
+  // CHECK: hetir.atomic add global {{.*}} mask %[[SELF]] : (i64, i32, vector<32xi1>) -> i32
   // CHECK: vector.insertelement
   %old = hetir.atomic add global %p, %t : (i64, i32) -> i32
   %odd = arith.trunci %old : i32 to i1

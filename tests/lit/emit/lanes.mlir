@@ -20,6 +20,7 @@ hetir.kernel @k attributes {param_bytes = 16 : i64} {
   %i = hetir.load global %from : (i64) -> i32
   %j = arith.extui %i : i32 to i64
   %k = arith.muli %j, %four : i64
+  // CHECK: zext <32 x i32>
   %at = arith.addi %q, %k : i64
   // CHECK: call {{.*}}@llvm.{{masked.gather.v8f32.v8p0|cttz}}
   // CHECK-NOT: masked.load

@@ -94,6 +94,17 @@ uint64_t Arena::Allocate(uint64_t bytes, uint64_t alignment) {
   return start;
 }
 
+bool Arena::Take(uint64_t start, uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  settled_ = true;
+  if (start < fresh_) return freed_.Take(start, bytes);
+  const uint64_t end = base_ + bytes_;
+  if (start > end || bytes > end - start) return false;
+  if (start > fresh_) freed_.Free(fresh_, start - fresh_);
+  fresh_ = start + bytes;
+  return true;
+}
+
 void Arena::Free(uint64_t start, uint64_t bytes) {
   std::lock_guard lock(mutex_);
   freed_.Free(start, bytes);

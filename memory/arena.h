@@ -66,7 +66,9 @@ class Arena {
   // `bytes` > 0 addresses from a multiple of `alignment`, a power of two; 0 when
   // none are left. Freed addresses come back into use as late as possible.
   uint64_t Allocate(uint64_t bytes, uint64_t alignment);
-  // Gives back what Allocate returned, or a part of it.
+  // These addresses; false when not all of them are free.
+  bool Take(uint64_t start, uint64_t bytes);
+  // Gives back what Allocate or Take gave, or a part of it.
   void Free(uint64_t start, uint64_t bytes);
 
   // That the address belongs to the arena, wherever in it.

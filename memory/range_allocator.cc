@@ -35,6 +35,19 @@ uint64_t RangeAllocator::Allocate(uint64_t bytes, uint64_t alignment) {
   return 0;
 }
 
+bool RangeAllocator::Take(uint64_t start, uint64_t bytes) {
+  const auto after = by_start_.upper_bound(start);
+  if (after == by_start_.begin()) return false;
+  const auto [begin, size] = *std::prev(after);
+  const uint64_t lead = start - begin;
+  if (lead > size || bytes > size - lead) return false;
+  Remove(begin, size);
+  if (lead > 0) Add(begin, lead);
+  const uint64_t tail = size - lead - bytes;
+  if (tail > 0) Add(start + bytes, tail);
+  return true;
+}
+
 void RangeAllocator::Free(uint64_t start, uint64_t bytes) {
   auto next = by_start_.lower_bound(start);
   if (next != by_start_.begin()) {

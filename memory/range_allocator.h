@@ -21,6 +21,8 @@ class RangeAllocator {
   // `bytes` > 0 addresses starting at a multiple of `alignment`, a power of two;
   // 0 when no stretch is long enough.
   uint64_t Allocate(uint64_t bytes, uint64_t alignment);
+  // These addresses; false when not all of them are free.
+  bool Take(uint64_t start, uint64_t bytes);
   // Gives back what Allocate returned, or a part of it, or adds a range.
   void Free(uint64_t start, uint64_t bytes);
 

@@ -141,6 +141,7 @@ bool Context::MoveIfLost(Opening& opening) {
   std::lock_guard moving(move_mutex_);
   if (!IsPresent(opening)) return true;
   if (IsClosed() || !opening.account().empty()) return false;
+  for (const auto& stream : Streams()) stream->Leave(opening);
   auto reopened = device_->Reopen(opening.device());
   if (!reopened.ok()) {
     opening.SetAccount(Cat("the device could not be re-opened: ",

@@ -13,6 +13,9 @@
 //   HETGPU_PREFETCH_THRESHOLD  reads in a row, each where the last one ended,
 //                           after which copies to the host fetch ahead; 0 =
 //                           never; default 3
+//   HETGPU_ISOLATE          read by backends/init: backends whose devices get
+//                           processes of their own, as "cuda,cpu"
+//   HETGPU_DEVICE_SERVER    read by backends/remote: path of hetgpu-device-server
 //   HETGPU_CUDA_LIBRARY     read by the CUDA backend: path of libcuda.so.1
 //   HETGPU_TRACE            file to write a trace to (trace.h); default none
 //   HETGPU_COMPILER_LIBRARY path of libhetgpu_compiler.so; default: next to

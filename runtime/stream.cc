@@ -66,7 +66,7 @@ absl::Status Stream::Follow() {
     LaunchError error;
     absl::Status status = place_->queue->Synchronize(&error);
     skips = place_->skips || !status.ok();
-    KeepFailure(std::move(status), std::move(error), *place_->opening);
+    KeepFailure(std::move(status), std::move(error), place_->opening);
     in_flight_.clear();
     last_launched_ = nullptr;
   }
@@ -220,18 +220,28 @@ absl::Status Stream::Wait(Event& event) {
 }
 
 void Stream::KeepFailure(absl::Status status, LaunchError error,
-                         const Opening& opening) {
+                         std::shared_ptr<Opening> opening) {
   if (status.ok() || failure_) return;
   failure_.emplace();
-  const std::string account = opening.account();
-  const std::string after = account.empty() ? "" : Cat("; ", account);
+  failure_->opening = std::move(opening);
   if (error.kind == LaunchError::Kind::kNone) {
-    failure_->status = Error(ResultOf(status), status.message(), after);
+    failure_->status = std::move(status);
     return;
   }
-  error.detail += error.detail.empty() ? account : after;
-  failure_->status = Error(ResultOf(error.kind), status.message(), after);
+  failure_->status = Error(ResultOf(error.kind), status.message());
   failure_->launch = std::move(error);
+}
+
+void Stream::Leave(const Opening& opening) {
+  std::lock_guard lock(mutex_);
+  if (!place_ || place_->opening.get() != &opening) return;
+  LaunchError error;
+  absl::Status status = place_->queue->Synchronize(&error);
+  if (status.ok()) return;
+  KeepFailure(std::move(status), std::move(error), place_->opening);
+  auto place = std::make_shared<Place>(*place_);
+  place->skips = true;
+  place_ = std::move(place);
 }
 
 void Stream::Settle() {
@@ -254,14 +264,22 @@ void Stream::Settle() {
     for (const auto& kernel : passed) in_flight_.erase(kernel);
     last_launched_ = nullptr;
   }
-  KeepFailure(std::move(status), std::move(error), *place->opening);
+  KeepFailure(std::move(status), std::move(error), place->opening);
 }
 
 absl::Status Stream::TakeFailure() {
   std::lock_guard lock(mutex_);
   if (!failure_) return absl::OkStatus();
-  if (failure_->launch) RememberLaunchError(*failure_->launch);
   absl::Status status = std::move(failure_->status);
+  const std::string account = failure_->opening->account();
+  if (!account.empty()) {
+    status = Error(ResultOf(status), status.message(), "; ", account);
+  }
+  if (failure_->launch) {
+    std::string& detail = failure_->launch->detail;
+    detail += Cat(detail.empty() || account.empty() ? "" : "; ", account);
+    RememberLaunchError(*failure_->launch);
+  }
   failure_.reset();
   if (place_->skips) {
     auto place = std::make_shared<Place>(*place_);

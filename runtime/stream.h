@@ -54,12 +54,15 @@ class Stream {
   absl::Status Query();
   // Waits; a failure stays to be reported.
   void Settle();
+  // The device of `opening` is lost and about to go: keeps a failure there.
+  void Leave(const Opening& opening);
   void Cancel();
 
  private:
   struct Failure {
     absl::Status status;
     std::optional<LaunchError> launch;
+    std::shared_ptr<Opening> opening;  // where it happened
   };
   // The queue, and the opening that it is of.
   struct Place {
@@ -78,7 +81,7 @@ class Stream {
   absl::Status Enqueue(Command command, bool always = false);
   // Needs mutex_.
   void KeepFailure(absl::Status status, LaunchError error,
-                   const Opening& opening);
+                   std::shared_ptr<Opening> opening);
   absl::Status TakeFailure();
 
   const std::shared_ptr<Context> context_;

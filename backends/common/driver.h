@@ -209,6 +209,10 @@ class Device {
   virtual absl::StatusOr<MemoryExport> ExportMemory() {
     return absl::UnimplementedError("this device's memory cannot be exported");
   }
+  // Of a lost device: ends what may still run there and gives its memory back;
+  // what was exported lives on by its handles. Nothing is called afterwards but
+  // what reports failures, and destructors.
+  virtual void ReleaseLost() {}
   virtual const DeviceInfo& info() const = 0;
   virtual absl::StatusOr<uint64_t> Allocate(uint64_t bytes) = 0;
   virtual absl::Status Free(uint64_t address) = 0;  // start of an allocation

@@ -15,7 +15,8 @@ constexpr uint64_t kAlignment = uint64_t{2} << 20;
 
 }  // namespace
 
-absl::StatusOr<AddressSpace*> AddressSpace::Of(const Context& context) {
+absl::StatusOr<AddressSpace*> AddressSpace::Of(const Context& context,
+                                               uint64_t hint) {
   static auto* const mutex = new std::mutex;
   // By driver, however often it was opened: tests have more than one.
   using Driver = decltype(Library::MemAddressReserve);
@@ -28,7 +29,7 @@ absl::StatusOr<AddressSpace*> AddressSpace::Of(const Context& context) {
   const Current current(context);
   if (!current.status().ok()) return current.status();
   memory::Arena& arena = memory::Arena::Process();
-  const uint64_t hint = arena.base();
+  if (hint == 0) hint = arena.base();
   CUdeviceptr base = 0;
   uint64_t bytes = arena.bytes();
   CUresult result = CUDA_SUCCESS;
@@ -57,6 +58,10 @@ uint64_t AddressSpace::Allocate(uint64_t bytes, uint64_t unit) {
   if (Covers(address, bytes)) return address + delta_;
   arena_.Free(address, bytes);
   return 0;
+}
+
+bool AddressSpace::Take(uint64_t address, uint64_t bytes) {
+  return Covers(address - delta_, bytes) && arena_.Take(address - delta_, bytes);
 }
 
 void AddressSpace::Free(uint64_t address, uint64_t bytes) {

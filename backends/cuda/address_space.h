@@ -22,14 +22,21 @@ namespace hetgpu::cuda {
 class AddressSpace {
  public:
   // That of the library's process. The context must be a device's.
-  static absl::StatusOr<AddressSpace*> Of(const Context& context);
+  // `hint`: where it should be, if it is not anywhere yet; 0: as the arena says.
+  static absl::StatusOr<AddressSpace*> Of(const Context& context,
+                                          uint64_t hint = 0);
 
   // What a GPU uses for an address of the arena is that much higher. Code that
   // the driver compiles knows nothing of it.
   uint64_t delta() const { return delta_; }
+  // The reservation.
+  uint64_t base() const { return arena_.base() + delta_; }
+  uint64_t bytes() const { return bytes_; }
 
   // `bytes` addresses for a GPU, multiples of `unit`; 0: none are left.
   uint64_t Allocate(uint64_t bytes, uint64_t unit);
+  // These addresses for a GPU; false when not all of them are free.
+  bool Take(uint64_t address, uint64_t bytes);
   void Free(uint64_t address, uint64_t bytes);
   // That a GPU can have memory at these addresses of the arena.
   bool Covers(uint64_t address, uint64_t bytes) const;

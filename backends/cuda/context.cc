@@ -25,6 +25,7 @@ absl::StatusOr<std::unique_ptr<Context>> Context::Create(
 }
 
 Context::~Context() {
+  DestroyLost();
   if (handle_ != nullptr && !HasRunaway()) library_.CtxDestroy(handle_);
 }
 
@@ -73,12 +74,29 @@ absl::StatusOr<uint64_t> Context::GetLimit(int which) const {
   return value;
 }
 
-absl::Status Context::Replace(uint64_t generation) {
+void Context::Lose(uint64_t generation, std::string_view why, bool runs_on) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (generation_ != generation || handle_ == nullptr) return;
+  if (runs_on) has_runaway = true;
+  lost_handle_ = handle_;
+  handle_ = nullptr;
+  ++generation_;
+  lost_ = absl::UnavailableError(
+      absl::StrCat("cuda: device ", device_, " is lost to this process: ",
+                   absl::string_view(why.data(), why.size())));
+}
+
+absl::Status Context::lost() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return lost_;
+}
+
+void Context::DestroyLost() {
   std::unique_lock<Gate> alone(in_use_);
   std::lock_guard<std::mutex> lock(mutex_);
-  if (generation_ != generation || handle_ == nullptr) return lost_;
-  library_.CtxDestroy(handle_);
-  return Install();
+  if (lost_handle_ == nullptr || HasRunaway()) return;
+  library_.CtxDestroy(lost_handle_);
+  lost_handle_ = nullptr;
 }
 
 absl::Status Context::Abandon(uint64_t generation) {

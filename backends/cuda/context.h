@@ -1,13 +1,13 @@
 // The CUDA context of a device, and making it current.
 //
 // A context can be lost in two ways:
-//   fault     A kernel failed. Every call in the context fails from then on, so
-//             it is destroyed and another made. Drivers of today (580 was
-//             tried) refuse that: after a kernel's fault they fail every
-//             context of the process, old or new, until the process ends.
+//   fault     A kernel failed. From then on the driver fails every call in every
+//             context of the process, old or new, until the process ends: there
+//             is no context any more. Memory can still be exported.
 //   runaway   A kernel does not end. Nothing can stop it, and destroying its
 //             context would wait for it, so the context is left alone with the
-//             kernel, which runs on until the process ends, and another is made.
+//             kernel, which runs on until the process ends, and another is made;
+//             in a process that can be ended instead, it is as after a fault.
 // Whoever holds handles of a context (modules, streams, events) sees a new
 // generation and makes them again.
 #ifndef HETGPU_BACKENDS_CUDA_CONTEXT_H_
@@ -18,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -38,15 +39,20 @@ class Context {
   const Library& library() const { return library_; }
   CUdevice device() const { return device_; }
 
-  // Destroys the context of `generation` (from 1) and makes another, unless it
-  // is gone already. On failure the device cannot be used any more.
-  absl::Status Replace(uint64_t generation);
-  // The same, but leaves the old context alone.
+  // There is no context any more, unless that of `generation` (from 1) is gone
+  // already. `runs_on`: something does, in the one that is lost.
+  void Lose(uint64_t generation, std::string_view why, bool runs_on);
+  // Leaves the context of `generation` alone and makes another, unless it is
+  // gone already. On failure the device cannot be used any more.
   absl::Status Abandon(uint64_t generation);
   // Limit `which` of this context and those that take its place; what the driver
   // makes of the value is seen by asking.
   absl::Status SetLimit(int which, uint64_t value);
   absl::StatusOr<uint64_t> GetLimit(int which) const;
+  // Why there is no context; OK while there is one.
+  absl::Status lost() const;
+  // Destroys one that was lost and in which nothing runs on.
+  void DestroyLost();
   // That a context of this process was abandoned. Whatever is destroyed then may
   // wait for the runaway kernel, so nothing is.
   static bool HasRunaway();
@@ -66,6 +72,7 @@ class Context {
   mutable Gate in_use_;       // entered: somebody calls in a context
   mutable std::mutex mutex_;  // guards all below
   CUcontext handle_ = nullptr;        // null: lost for good
+  CUcontext lost_handle_ = nullptr;   // what it was
   uint64_t generation_ = 0;
   absl::Status lost_;  // why handle_ is null
   std::map<int, uint64_t> limits_;  // those set

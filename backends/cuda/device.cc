@@ -66,21 +66,25 @@ absl::StatusOr<DeviceInfo> Describe(const Library& library, CUdevice device) {
 }
 
 absl::StatusOr<std::unique_ptr<Device>> CudaDevice::Open(
-    const Library& library, CUdevice device, DeviceInfo info) {
+    const Library& library, CUdevice device, DeviceInfo info,
+    OpenOptions options) {
   auto context = Context::Create(library, device);
   if (!context.ok()) return context.status();
-  auto memory = Memory::Create(**context);
+  auto memory = options.memory.reserved.empty()
+                    ? Memory::Create(**context)
+                    : Memory::Import(**context, std::move(options.memory));
   if (!memory.ok()) return memory.status();
-  return std::unique_ptr<Device>(new CudaDevice(
-      std::move(info), *std::move(context), *std::move(memory)));
+  return std::unique_ptr<Device>(
+      new CudaDevice(std::move(info), *std::move(context), *std::move(memory),
+                     options.disposable_process));
 }
 
 CudaDevice::CudaDevice(DeviceInfo info, std::unique_ptr<Context> context,
-                       std::unique_ptr<Memory> memory)
+                       std::unique_ptr<Memory> memory, bool disposable)
     : info_(std::move(info)),
       context_(std::move(context)),
       memory_(std::move(memory)),
-      recovery_(*context_, *memory_),
+      recovery_(*context_, *memory_, disposable),
       watchdog_(*context_, recovery_) {}
 
 CudaDevice::~CudaDevice() {
@@ -88,6 +92,32 @@ CudaDevice::~CudaDevice() {
   if (current.status().ok() && !Context::HasRunaway()) {
     staging_.Release(current);
   }
+}
+
+absl::Status CudaDevice::Lost() const {
+  CUresult result = CUDA_SUCCESS;
+  uint64_t generation = 0;
+  {
+    const Current current(*context_);
+    if (!context_->lost().ok()) return context_->lost();
+    generation = current.generation();
+    size_t free = 0, total = 0;
+    result = current.library().MemGetInfo(&free, &total);
+  }
+  if (LaunchFailure(result) == LaunchError::Kind::kNone) {
+    return absl::OkStatus();
+  }
+  recovery_.OnFault(generation, result);
+  return context_->lost();
+}
+
+absl::StatusOr<MemoryExport> CudaDevice::ExportMemory() {
+  return memory_->Export();
+}
+
+void CudaDevice::ReleaseLost() {
+  memory_->Release();
+  context_->DestroyLost();
 }
 
 absl::StatusOr<uint64_t> CudaDevice::Allocate(uint64_t bytes) {
@@ -118,7 +148,9 @@ absl::Status CudaDevice::TakeMapping(Device& from, uint64_t address,
                            bytes);
 }
 
-uint64_t CudaDevice::ContentLosses() const { return memory_->losses(); }
+uint64_t CudaDevice::ContentLosses() const {
+  return context_->lost().ok() ? 0 : 1;
+}
 
 bool CudaDevice::CanAccessPeer(const Device& other) const {
   if (&other == this || other.info().backend != info_.backend) return false;

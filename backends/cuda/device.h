@@ -16,12 +16,16 @@ namespace hetgpu::cuda {
 // A GPU with a CUDA context of its own. Outlives its modules, queues and events.
 class CudaDevice final : public Device {
  public:
-  static absl::StatusOr<std::unique_ptr<Device>> Open(const Library& library,
-                                                      CUdevice device,
-                                                      DeviceInfo info);
+  static absl::StatusOr<std::unique_ptr<Device>> Open(
+      const Library& library, CUdevice device, DeviceInfo info,
+      OpenOptions options = {});
   ~CudaDevice() override;
 
   const DeviceInfo& info() const override { return info_; }
+  // Asks the driver: a fault of any context of the process counts.
+  absl::Status Lost() const override;
+  absl::StatusOr<MemoryExport> ExportMemory() override;
+  void ReleaseLost() override;
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes) override;
   absl::Status Free(uint64_t address) override;
   uint64_t FreeMemory() const override;
@@ -55,12 +59,13 @@ class CudaDevice final : public Device {
 
  private:
   CudaDevice(DeviceInfo info, std::unique_ptr<Context> context,
-             std::unique_ptr<Memory> memory);
+             std::unique_ptr<Memory> memory, bool disposable);
+
   const DeviceInfo info_;
   const std::unique_ptr<Context> context_;
   const std::unique_ptr<Memory> memory_;
   Clock clock_;
-  Recovery recovery_;
+  mutable Recovery recovery_;
   StagingArena staging_;
   Watchdog watchdog_;
 };

@@ -6,6 +6,7 @@
 #include "backends/cuda/device.h"
 #include "backends/cuda/library.h"
 #include "backends/cuda/status_util.h"
+#include "backends/remote/driver.h"
 
 namespace hetgpu::cuda {
 namespace {
@@ -36,6 +37,11 @@ class CudaDriver final : public Driver {
   }
 
   absl::StatusOr<std::unique_ptr<Device>> Open(uint32_t ordinal) override {
+    return OpenWith(ordinal, {});
+  }
+
+  absl::StatusOr<std::unique_ptr<Device>> OpenWith(
+      uint32_t ordinal, OpenOptions options) override {
     const absl::StatusOr<const Library*> library = OpenLibrary();
     if (!library.ok()) return library.status();
     absl::StatusOr<std::vector<DeviceInfo>> infos = DescribeAll(**library);
@@ -47,7 +53,19 @@ class CudaDriver final : public Driver {
     CUdevice device = 0;
     HETGPU_CUDA_RETURN_IF_ERROR(**library, DeviceGet,
                                 (&device, static_cast<int>(ordinal)));
-    return CudaDevice::Open(**library, device, std::move((*infos)[ordinal]));
+    const DeviceInfo info = (*infos)[ordinal];
+    const bool can_end = options.disposable_process;
+    auto opened =
+        CudaDevice::Open(**library, device, info, std::move(options));
+    // A kernel has failed in this process before: no context can be made.
+    if (absl::IsAborted(opened.status()) && !can_end) {
+      return remote::OpenRemote("cuda", ordinal, info, {});
+    }
+    return opened;
+  }
+
+  absl::StatusOr<Reopened> Reopen(uint32_t ordinal, Device& lost) override {
+    return remote::ReopenRemote("cuda", ordinal, lost);
   }
 };
 

@@ -1,5 +1,7 @@
 #include "backends/cuda/memory.h"
 
+#include <fcntl.h>
+
 #include <iterator>
 #include <utility>
 
@@ -16,8 +18,16 @@ uint64_t RoundUp(uint64_t value, uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-CUmemAllocationProp PropertiesOf(CUdevice device) {
+CUmemAllocationProp PropertiesOf(const Library& library, CUdevice device) {
   CUmemAllocationProp properties = {};
+  // So that another process can take it over.
+  int exportable = 0;
+  library.DeviceGetAttribute(
+      &exportable,
+      CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, device);
+  if (exportable != 0) {
+    properties.requested_handle_types = kHandleFileDescriptor;
+  }
   properties.type = kAllocationPinned;
   properties.location = {kLocationDevice, device};
   return properties;
@@ -35,20 +45,135 @@ absl::StatusOr<std::unique_ptr<Memory>> Memory::Create(
   return memory;
 }
 
+absl::StatusOr<std::unique_ptr<Memory>> Memory::Import(
+    const Context& context, MemoryExport exported) {
+  if (exported.reserved.size() != 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("cuda: memory of ", exported.reserved.size(),
+                     " reservations, expected 1"));
+  }
+  const absl::StatusOr<AddressSpace*> space =
+      AddressSpace::Of(context, exported.reserved[0].address);
+  if (!space.ok()) return space.status();
+  std::unique_ptr<Memory> memory(new Memory(context, **space));
+  absl::Status status = memory->FindGranularity();
+  for (MemoryExport::Block& block : exported.blocks) {
+    if (status.ok()) status = memory->ImportBlock(block);
+  }
+  for (const MemoryExport::Range& range : exported.allocations) {
+    if (status.ok()) status = memory->ImportAllocation(range);
+  }
+  if (!status.ok()) return status;
+  return memory;
+}
+
 Memory::~Memory() {
   if (keep_mapped_) return;
-  Current current(context_);
+  UnmapAll();
   for (auto& [address, mapping] : mappings_) {
-    Unmap(address, mapping);
     if (!mapping.is_chosen) space_.Free(address, mapping.bytes);
   }
+}
+
+void Memory::UnmapAll() {
+  Current current(context_);
+  for (auto& [address, mapping] : mappings_) Unmap(address, mapping);
+}
+
+void Memory::Release() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (keep_mapped_) return;
+  UnmapAll();
+  mappings_.clear();
+}
+
+absl::StatusOr<MemoryExport> Memory::Export() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const Library& library = context_.library();
+  MemoryExport exported;
+  exported.reserved.push_back({space_.base(), space_.bytes()});
+  for (const auto& [address, mapping] : mappings_) {
+    const bool is_slab = mapping.slab != nullptr;
+    if (is_slab && mapping.slab->free_bytes() == mapping.bytes) continue;
+    int fd = -1;
+    if (mapping.shared.valid()) {
+      fd = fcntl(mapping.shared.get(), F_DUPFD_CLOEXEC, 0);
+    } else {
+      HETGPU_CUDA_RETURN_IF_ERROR(
+          library, MemExportToShareableHandle,
+          (&fd, mapping.physical, kHandleFileDescriptor, 0));
+    }
+    if (fd < 0) {
+      return absl::ResourceExhaustedError("cuda: too many open files");
+    }
+    exported.blocks.push_back({{address, mapping.bytes}, UniqueFd(fd)});
+    if (!is_slab && !mapping.is_chosen) {
+      exported.allocations.push_back({address, mapping.bytes});
+    }
+  }
+  for (const auto& [address, bytes] : live_) {
+    exported.allocations.push_back({address, bytes});
+  }
+  return exported;
+}
+
+// As if its addresses were a caller's, until an allocation is found in it.
+absl::Status Memory::ImportBlock(MemoryExport::Block& block) {
+  const auto& [address, bytes] = block.range;
+  if (bytes == 0 || !space_.Take(address, bytes)) {
+    return absl::UnavailableError(absl::StrCat(
+        "cuda: ", bytes, " bytes at 0x", absl::Hex(address),
+        " cannot be had here: the addresses are in use or not reserved"));
+  }
+  Mapping& mapping = mappings_[address];
+  mapping.bytes = bytes;
+  const Current current(context_);
+  if (!current.status().ok()) return current.status();
+  const Library& library = context_.library();
+  HETGPU_CUDA_RETURN_IF_ERROR(
+      library, MemImportFromShareableHandle,
+      (&mapping.physical,
+       reinterpret_cast<void*>(static_cast<intptr_t>(block.handle.get())),
+       kHandleFileDescriptor));
+  const absl::Status mapped = MapPhysical(address, bytes, mapping.physical);
+  mapping.mapped = mapped.ok();
+  mapping.is_chosen = mapped.ok();
+  mapping.shared = std::move(block.handle);
+  if (!mapped.ok()) library.MemRelease(mapping.physical);
+  return mapped;
+}
+
+// Those that do not fill a block are in slabs.
+absl::Status Memory::ImportAllocation(const MemoryExport::Range& range) {
+  const auto after = mappings_.upper_bound(range.address);
+  if (after == mappings_.begin()) {
+    return absl::InvalidArgumentError("cuda: an allocation outside of blocks");
+  }
+  auto& [start, mapping] = *std::prev(after);
+  mapping.is_chosen = false;
+  if (start == range.address && mapping.bytes == range.bytes) {
+    return absl::OkStatus();
+  }
+  if (mapping.slab == nullptr) {
+    mapping.slab =
+        std::make_unique<memory::RangeAllocator>(start, mapping.bytes);
+    slabs_.insert(start);
+  }
+  if (range.bytes == 0 || !mapping.slab->Take(range.address, range.bytes)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "cuda: ", range.bytes, " bytes at 0x", absl::Hex(range.address),
+        " are no allocation of a block"));
+  }
+  live_.emplace(range.address, range.bytes);
+  return absl::OkStatus();
 }
 
 absl::Status Memory::FindGranularity() {
   Current current(context_);
   if (!current.status().ok()) return current.status();
   const Library& library = context_.library();
-  const CUmemAllocationProp properties = PropertiesOf(context_.device());
+  const CUmemAllocationProp properties =
+      PropertiesOf(context_.library(), context_.device());
   size_t granularity = 0;
   HETGPU_CUDA_RETURN_IF_ERROR(library, MemGetAllocationGranularity,
                               (&granularity, &properties, 0));
@@ -58,7 +183,8 @@ absl::Status Memory::FindGranularity() {
 
 absl::Status Memory::Create(CUmemGenericAllocationHandle* physical,
                             uint64_t bytes) {
-  const CUmemAllocationProp properties = PropertiesOf(context_.device());
+  const CUmemAllocationProp properties =
+      PropertiesOf(context_.library(), context_.device());
   HETGPU_CUDA_RETURN_IF_ERROR(context_.library(), MemCreate,
                               (physical, bytes, &properties, 0));
   return absl::OkStatus();
@@ -69,8 +195,8 @@ absl::Status Memory::MapPhysical(uint64_t address, uint64_t bytes,
   const Library& library = context_.library();
   HETGPU_CUDA_RETURN_IF_ERROR(library, MemMap,
                               (address, bytes, 0, physical, 0));
-  const CUmemAccessDesc access = {
-      PropertiesOf(context_.device()).location, kAccessReadWrite};
+  const CUmemAccessDesc access = {{kLocationDevice, context_.device()},
+                                  kAccessReadWrite};
   const CUresult result = library.MemSetAccess(address, bytes, &access, 1);
   if (result == CUDA_SUCCESS) return absl::OkStatus();
   library.MemUnmap(address, bytes);
@@ -291,19 +417,6 @@ uint64_t Memory::FreeBytes() const {
     return 0;
   }
   return free;
-}
-
-absl::Status Memory::Restore() {
-  std::lock_guard<std::mutex> lock(mutex_);
-  Current current(context_);
-  if (!current.status().ok()) return current.status();
-  ++losses_;
-  for (auto& [address, mapping] : mappings_) {
-    Unmap(address, mapping);
-    absl::Status mapped = Map(address, mapping);
-    if (!mapped.ok()) return mapped;
-  }
-  return absl::OkStatus();
 }
 
 void Memory::KeepMapped() {

@@ -6,12 +6,10 @@
 //
 // The driver maps 2 MiB at least, so allocations below that share slabs. Mappings
 // belong to the process, not to a context: they outlive an abandoned one with
-// their contents. After a context was destroyed, Restore() maps every live
-// allocation at its old address again: pointers stay valid, contents are lost.
+// their contents, and can be exported to another process after a fault.
 #ifndef HETGPU_BACKENDS_CUDA_MEMORY_H_
 #define HETGPU_BACKENDS_CUDA_MEMORY_H_
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -20,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "backends/common/driver.h"
 #include "backends/cuda/address_space.h"
 #include "backends/cuda/context.h"
 #include "memory/range_allocator.h"
@@ -32,6 +31,10 @@ class Memory {
   // The context must be the device's.
   static absl::StatusOr<std::unique_ptr<Memory>> Create(
       const Context& context);
+  // With what another process exported, at the same addresses. Unavailable when
+  // these cannot be had here.
+  static absl::StatusOr<std::unique_ptr<Memory>> Import(
+      const Context& context, MemoryExport exported);
   ~Memory();
 
   // Aligned to 256 bytes. ResourceExhausted when the device has not enough.
@@ -49,10 +52,10 @@ class Memory {
   absl::Status TakeFrom(Memory& other, uint64_t address, uint64_t bytes);
   // Bytes that the driver reports free.
   uint64_t FreeBytes() const;
-  // Maps everything that lives anew, in a replaced context.
-  absl::Status Restore();
-  // How often that was.
-  uint64_t losses() const { return losses_; }
+  absl::StatusOr<MemoryExport> Export() const;
+  // Unmaps everything, unless it is to stay mapped. The addresses stay taken: what
+  // was exported lives on there. Nothing is called afterwards.
+  void Release();
   // From now on nothing is unmapped: a kernel that cannot be stopped may use it,
   // and would fault.
   void KeepMapped();
@@ -65,11 +68,16 @@ class Memory {
     bool mapped = false;
     bool is_chosen = false;  // by MapAt(): the addresses are the caller's
     std::unique_ptr<memory::RangeAllocator> slab;  // null for a large one
+    // Of imported memory, which the driver does not export again.
+    UniqueFd shared;
   };
 
   Memory(const Context& context, AddressSpace& space)
       : context_(context), space_(space) {}
   absl::Status FindGranularity();
+  void UnmapAll();
+  absl::Status ImportBlock(MemoryExport::Block& block);
+  absl::Status ImportAllocation(const MemoryExport::Range& range);
   absl::Status Create(CUmemGenericAllocationHandle* physical, uint64_t bytes);
   absl::Status MapPhysical(uint64_t address, uint64_t bytes,
                            CUmemGenericAllocationHandle physical);
@@ -91,7 +99,6 @@ class Memory {
   std::set<uint64_t> slabs_;              // starts of those that are slabs
   std::map<uint64_t, uint64_t> live_;     // small allocations: start → bytes
   bool keep_mapped_ = false;
-  std::atomic<uint64_t> losses_ = 0;
 };
 
 }  // namespace hetgpu::cuda

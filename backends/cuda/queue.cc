@@ -84,14 +84,18 @@ bool CudaQueue::Follow(const Current& current) {
 
 absl::Status CudaQueue::Check(const char* name, uint64_t generation,
                               CUresult result) {
-  busy_ = true;
+  const bool was_busy = std::exchange(busy_, true);
   if (result == CUDA_SUCCESS) return absl::OkStatus();
   if (LaunchFailure(result) == LaunchError::Kind::kNone) {
     return ToStatus(context_.library(), result, name);
   }
   // Of a command before this one. The next to look will see the loss.
+  if (!was_busy) log_->Clear();
   recovery_.OnFault(generation, result);
-  return absl::OkStatus();
+  if (was_busy) return absl::OkStatus();
+  // Of another queue: nothing of this one was lost.
+  busy_ = false;
+  return context_.lost();
 }
 
 template <typename Call>

@@ -10,13 +10,49 @@
 namespace hetgpu::cuda {
 namespace {
 
-constexpr char kRestored[] =
-    "the CUDA context was replaced; allocations keep their addresses, their "
-    "contents and all work in flight are lost";
+constexpr char kEnded[] = "the process that runs the kernel is ended";
 constexpr char kLeftRunning[] =
     "CUDA cannot stop a kernel, so its context was left to it and replaced: it "
     "runs on until the process ends, and memory freed from now on is not given "
     "back; memory contents are kept, other work in flight is lost";
+
+// A fault takes all contexts of the process along, so any of their kernels may
+// have been the one.
+class Logs {
+ public:
+  static Logs& Get() {
+    static Logs* const logs = new Logs;
+    return *logs;
+  }
+
+  std::shared_ptr<LaunchLog> New() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    std::erase_if(logs_, [](const auto& log) { return log.expired(); });
+    auto log = std::make_shared<LaunchLog>();
+    logs_.push_back(log);
+    return log;
+  }
+
+  // "a", or "a or b" when both were in flight.
+  std::string KernelsInFlight() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    std::vector<std::string> all;
+    for (const auto& weak : logs_) {
+      const auto log = weak.lock();
+      if (log == nullptr) continue;
+      for (std::string& kernel : log->Kernels()) {
+        if (std::find(all.begin(), all.end(), kernel) == all.end()) {
+          all.push_back(std::move(kernel));
+        }
+      }
+    }
+    return absl::StrJoin(all, " or ");
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<LaunchLog>> logs_;
+};
 
 }  // namespace
 
@@ -30,28 +66,7 @@ std::vector<std::string> LaunchLog::Kernels() const {
   return kernels_;
 }
 
-std::shared_ptr<LaunchLog> Recovery::NewLog() {
-  std::lock_guard<std::mutex> lock(mutex_);
-  std::erase_if(logs_, [](const auto& log) { return log.expired(); });
-  auto log = std::make_shared<LaunchLog>();
-  logs_.push_back(log);
-  return log;
-}
-
-// "a", or "a or b" when both were in flight.
-std::string Recovery::KernelsInFlight() {
-  std::vector<std::string> all;
-  for (const auto& weak : logs_) {
-    const auto log = weak.lock();
-    if (log == nullptr) continue;
-    for (std::string& kernel : log->Kernels()) {
-      if (std::find(all.begin(), all.end(), kernel) == all.end()) {
-        all.push_back(std::move(kernel));
-      }
-    }
-  }
-  return absl::StrJoin(all, " or ");
-}
+std::shared_ptr<LaunchLog> Recovery::NewLog() { return Logs::Get().New(); }
 
 void Recovery::OnFault(uint64_t generation, CUresult result) {
   std::lock_guard<std::mutex> lock(mutex_);
@@ -62,20 +77,24 @@ void Recovery::OnFault(uint64_t generation, CUresult result) {
   if (error.kind == LaunchError::Kind::kNone) {
     error.kind = LaunchError::Kind::kTrap;
   }
-  error.kernel = KernelsInFlight();
-  absl::Status replaced = context_.Replace(generation);
-  if (replaced.ok()) replaced = memory_.Restore();
-  error.detail = absl::StrCat(
-      ToStatus(context_.library(), result, "kernel").message(), "; ",
-      replaced.ok() ? std::string(kRestored)
-                    : absl::StrCat("all memory contents are lost: ",
-                                   replaced.message()));
+  error.kernel = Logs::Get().KernelsInFlight();
+  error.detail =
+      std::string(ToStatus(context_.library(), result, "kernel").message());
+  context_.Lose(generation,
+                absl::StrCat("after a kernel's failure (", error.detail,
+                             ") the driver fails every call"),
+                /*runs_on=*/false);
   Publish(generation, std::move(error));
 }
 
 void Recovery::OnRunaway(uint64_t generation, LaunchError error) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (IsKnown(generation)) return;
+  if (disposable_) {
+    error.detail = kEnded;
+    context_.Lose(generation, "a kernel does not end", /*runs_on=*/true);
+    return Publish(generation, std::move(error));
+  }
   memory_.KeepMapped();
   const absl::Status replaced = context_.Abandon(generation);
   error.detail = replaced.ok() ? kLeftRunning : std::string(replaced.message());

@@ -1,5 +1,5 @@
 // What happens when a kernel fails or does not end (see context.h): the context
-// is replaced, and every queue that had work in it learns why.
+// is lost or replaced, and every queue that had work in it learns why.
 #ifndef HETGPU_BACKENDS_CUDA_RECOVERY_H_
 #define HETGPU_BACKENDS_CUDA_RECOVERY_H_
 
@@ -44,8 +44,9 @@ class LaunchLog {
 // Thread-safe. No method may be called while the caller holds a Current.
 class Recovery {
  public:
-  Recovery(Context& context, Memory& memory)
-      : context_(context), memory_(memory) {}
+  // `disposable`: the process can be ended, and with it what does not end.
+  Recovery(Context& context, Memory& memory, bool disposable)
+      : context_(context), memory_(memory), disposable_(disposable) {}
 
   std::shared_ptr<LaunchLog> NewLog();
 
@@ -59,15 +60,13 @@ class Recovery {
   LaunchError LossOf(uint64_t generation) const;
 
  private:
-  std::string KernelsInFlight();
-
   Context& context_;
   Memory& memory_;
+  const bool disposable_;
   bool IsKnown(uint64_t generation) const;
   void Publish(uint64_t generation, LaunchError error);
 
-  std::mutex mutex_;  // held while replacing
-  std::vector<std::weak_ptr<LaunchLog>> logs_;
+  std::mutex mutex_;  // held while losing or replacing
   mutable std::mutex losses_mutex_;  // guards losses_ alone
   mutable std::condition_variable published_;
   std::map<uint64_t, LaunchError> losses_;

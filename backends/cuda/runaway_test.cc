@@ -2,7 +2,9 @@
 // given back.
 #include <chrono>
 #include <thread>
+#include <utility>
 
+#include "backends/cuda/device.h"
 #include "backends/cuda/test_device.h"
 
 namespace hetgpu::cuda {
@@ -86,6 +88,36 @@ TEST_F(RunawayTest, CancelledQueuesGoOn) {
   EXPECT_OK(Launch(*queue_, "wait", Bytes(flag_)));
   queue_->Cancel();
   ExpectGoesOn(LaunchError::Kind::kCancelled);
+}
+
+TEST_F(RunawayTest, InADisposableProcessTheDeviceIsLost) {
+  OpenOptions options;
+  options.disposable_process = true;
+  auto opened = CudaDevice::Open(TestLibrary(), 0, device_->info(),
+                                 std::move(options));
+  ASSERT_TRUE(opened.ok());
+  Device& another = **opened;
+  ModuleInfo info;
+  info.name = "test.ptx";
+  info.ptx_version = 70;
+  auto module = *another.LoadModule(info, TestPtx());
+  KernelInfo wait;
+  wait.name = "wait";
+  auto kernel = *module->Load(wait);
+  auto queue = *another.CreateQueue();
+  EXPECT_OK(queue->Fill(flag_, 0, 4, 1));
+  LaunchDesc desc;
+  desc.kernel = kernel.get();
+  desc.info = &wait;
+  desc.params = Bytes(flag_);
+  EXPECT_OK(queue->Launch(desc));
+  queue->Cancel();
+  LaunchError error;
+  EXPECT_TRUE(absl::IsAborted(queue->Synchronize(&error)));
+  EXPECT_EQ(error.kind, LaunchError::Kind::kCancelled);
+  EXPECT_THAT(error.detail, HasSubstr("process that runs the kernel is ended"));
+  EXPECT_TRUE(absl::IsUnavailable(another.Lost()));
+  EXPECT_TRUE(another.ExportMemory().ok());
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace hetgpu::cuda {
 namespace {
 
-constexpr char kPtx[] = R"(
+constexpr char kKernels[] = R"(
 .version 7.0
 .target sm_80
 .address_size 64
@@ -56,6 +56,8 @@ Function Hook(const char* name) {
 
 }  // namespace
 
+std::string_view TestPtx() { return kKernels; }
+
 const Library& TestLibrary() {
   static const auto* const library =
       new absl::StatusOr<std::unique_ptr<const Library>>(
@@ -68,9 +70,7 @@ void FailCall(const char* function, CUresult result, int after) {
   Hook<fake::FailFunction>(fake::kFailSymbol)(function, result, after);
 }
 
-void ForgiveFaults() {
-  Hook<fake::ForgiveFunction>(fake::kForgiveSymbol)(true);
-}
+void ForgetFaults() { Hook<fake::ResetFunction>(fake::kResetSymbol)(); }
 
 fake::Counts DriverCounts() {
   return Hook<fake::CountsFunction>(fake::kCountsSymbol)();
@@ -87,7 +87,7 @@ void CudaTest::SetUp() {
   ModuleInfo module;
   module.name = "test.ptx";
   module.ptx_version = 70;
-  auto loaded = device_->LoadModule(module, kPtx);
+  auto loaded = device_->LoadModule(module, TestPtx());
   ASSERT_TRUE(loaded.ok()) << loaded.status().message();
   module_ = *std::move(loaded);
 }

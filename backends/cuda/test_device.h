@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "backends/common/driver.h"
 #include "backends/cuda/library.h"
@@ -14,9 +15,12 @@
 
 namespace hetgpu::cuda {
 
+// The kernels that Launch() knows.
+std::string_view TestPtx();
 const Library& TestLibrary();
 void FailCall(const char* function, CUresult result, int after = 0);
-void ForgiveFaults();
+// As in another process.
+void ForgetFaults();
 fake::Counts DriverCounts();
 
 // One context; at the end everything is given back and nothing was misused.

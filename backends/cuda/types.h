@@ -62,6 +62,7 @@ enum DeviceAttribute : int {
   CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH = 95,
   CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
   CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED = 102,
+  CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED = 103,
 };
 
 enum Limit : int {
@@ -186,6 +187,7 @@ inline void* const kLaunchParamBuffer = reinterpret_cast<void*>(1);
 inline void* const kLaunchParamBufferSize = reinterpret_cast<void*>(2);
 inline constexpr int kLocationDevice = 1;
 inline constexpr int kAllocationPinned = 1;
+inline constexpr int kHandleFileDescriptor = 1;
 inline constexpr int kAccessRead = 1;
 inline constexpr int kAccessReadWrite = 3;
 

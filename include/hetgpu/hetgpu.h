@@ -101,7 +101,13 @@ typedef enum hetgpuResult {
   HETGPU_ERROR_WORKING_SET_TOO_LARGE = 43,
 
   /* Launches that failed while running: reported by the next synchronising call
-   * on the stream, once. The context stays usable.
+   * on the stream, once. The context stays usable: where the driver gives up the
+   * process, the device is re-opened in a process of its own. Allocations then
+   * keep their addresses and contents, and handles stay valid; work in flight on
+   * other streams is lost and reported by each, events count as reached, and
+   * variables of modules that the driver holds are initialised anew (ask for
+   * their addresses again). The detail says what was kept and lost. Other
+   * contexts of the process on such a device move likewise at their next use.
    * hetgpuGetLastLaunchError() names kernel, block, thread and line. */
   HETGPU_ERROR_LAUNCH_ILLEGAL_ADDRESS = 60,
   HETGPU_ERROR_LAUNCH_MISALIGNED_ADDRESS = 61,

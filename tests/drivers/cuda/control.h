@@ -17,11 +17,6 @@ inline constexpr char kPeerVariable[] = "HETGPU_FAKE_CUDA_PEER";
 inline constexpr char kFailSymbol[] = "hetgpuFakeCudaFail";
 using FailFunction = void (*)(const char* function, int result, int after);
 
-// Whether a context can be made after a kernel has faulted. False at first, as
-// in drivers of today.
-inline constexpr char kForgiveSymbol[] = "hetgpuFakeCudaForgive";
-using ForgiveFunction = void (*)(bool forgive);
-
 // Back to the state after loading: no devices' errors, nothing injected.
 inline constexpr char kResetSymbol[] = "hetgpuFakeCudaReset";
 using ResetFunction = void (*)();

@@ -60,6 +60,7 @@ constexpr AttributeValue kAttributes[] = {
     {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
     {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
     {CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1},
+    {CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, 1},
 };
 
 }  // namespace
@@ -182,8 +183,7 @@ CUresult CtxCreate(CUcontext* context, unsigned flags, CUdevice device) {
   FAKE_ENTER("cuCtxCreate_v2", false);
   if (device < 0 || device >= DeviceCount()) return kInvalidDevice;
   State& state = Get();
-  if (state.sticky != CUDA_SUCCESS && !state.forgiving) return state.sticky;
-  state.sticky = CUDA_SUCCESS;
+  if (state.sticky != CUDA_SUCCESS) return state.sticky;
   *context = new CUctx_st;
   (*context)->device = device;
   state.contexts.insert(*context);
@@ -257,15 +257,9 @@ HOOK void hetgpuFakeCudaFail(const char* function, int result, int after) {
   Get().injected[function] = {result, after};
 }
 
-HOOK void hetgpuFakeCudaForgive(bool forgive) {
-  std::lock_guard<std::mutex> lock(Get().mutex);
-  Get().forgiving = forgive;
-}
-
 HOOK void hetgpuFakeCudaReset() {
   std::lock_guard<std::mutex> lock(Get().mutex);
   Get().sticky = hetgpu::cuda::CUDA_SUCCESS;
-  Get().forgiving = false;
   Get().injected.clear();
   Get().misuses = 0;
 }

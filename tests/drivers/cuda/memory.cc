@@ -4,7 +4,9 @@
 // address, for all devices that were given access to it. The memory itself lies
 // elsewhere (processor.h): host code finds its own memory at such an address, or
 // none.
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -170,6 +172,7 @@ CUresult MemGetAllocationGranularity(size_t* granularity,
 CUresult MemAddressReserve(CUdeviceptr* address, size_t bytes, size_t alignment,
                            CUdeviceptr hint, unsigned long long flags) {
   FAKE_ENTER("cuMemAddressReserve", false);
+  if (Get().sticky != CUDA_SUCCESS) return Get().sticky;
   if (!IsGranular(bytes) || flags != 0) return Misuse("cuMemAddressReserve");
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void* memory = MAP_FAILED;
@@ -203,6 +206,7 @@ CUresult MemAddressFree(CUdeviceptr address, size_t bytes) {
 CUresult MemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
                    const CUmemAllocationProp* prop, unsigned long long flags) {
   FAKE_ENTER("cuMemCreate", false);
+  if (Get().sticky != CUDA_SUCCESS) return Get().sticky;
   const CUmemLocation& location = prop->location;
   if (!IsGranular(bytes) || bytes == 0 || flags != 0 ||
       prop->type != kAllocationPinned || location.type != kLocationDevice ||
@@ -214,11 +218,45 @@ CUresult MemCreate(CUmemGenericAllocationHandle* handle, size_t bytes,
   }
   Physical physical;
   physical.device = location.id;
+  physical.exportable = prop->requested_handle_types == kHandleFileDescriptor;
   physical.bytes = bytes;
   physical.file = memfd_create("test-gpu", 0);
   if (physical.file < 0 || ftruncate(physical.file, bytes) != 0) {
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
+  *handle = Get().next_physical++;
+  Get().physical[*handle] = physical;
+  return CUDA_SUCCESS;
+}
+
+CUresult MemExportToShareableHandle(void* out,
+                                    CUmemGenericAllocationHandle handle,
+                                    int type, unsigned long long flags) {
+  FAKE_ENTER("cuMemExportToShareableHandle", false);
+  const auto found = Get().physical.find(handle);
+  if (found == Get().physical.end() || found->second.released ||
+      type != kHandleFileDescriptor || flags != 0) {
+    return Misuse("cuMemExportToShareableHandle");
+  }
+  // Made for it, and not imported.
+  if (!found->second.exportable) return CUDA_ERROR_INVALID_VALUE;
+  *static_cast<int*>(out) = fcntl(found->second.file, F_DUPFD_CLOEXEC, 0);
+  return CUDA_SUCCESS;
+}
+
+// The device is the one that the importing process works with.
+CUresult MemImportFromShareableHandle(CUmemGenericAllocationHandle* handle,
+                                      void* shared, int type) {
+  FAKE_ENTER("cuMemImportFromShareableHandle", true);
+  struct stat info = {};
+  Physical physical;
+  physical.file = fcntl(static_cast<int>(reinterpret_cast<intptr_t>(shared)),
+                        F_DUPFD_CLOEXEC, 0);
+  if (type != kHandleFileDescriptor || fstat(physical.file, &info) != 0) {
+    return Misuse("cuMemImportFromShareableHandle");
+  }
+  physical.device = CurrentContext()->device;
+  physical.bytes = info.st_size;
   *handle = Get().next_physical++;
   Get().physical[*handle] = physical;
   return CUDA_SUCCESS;
@@ -238,6 +276,7 @@ CUresult MemRelease(CUmemGenericAllocationHandle handle) {
 CUresult MemMap(CUdeviceptr address, size_t bytes, size_t offset,
                 CUmemGenericAllocationHandle handle, unsigned long long flags) {
   FAKE_ENTER("cuMemMap", false);
+  if (Get().sticky != CUDA_SUCCESS) return Get().sticky;
   const auto found = Get().physical.find(handle);
   if (found == Get().physical.end() || found->second.released || offset != 0 ||
       flags != 0 || bytes == 0 || !IsGranular(bytes) ||
@@ -270,6 +309,7 @@ CUresult MemUnmap(CUdeviceptr address, size_t bytes) {
 CUresult MemSetAccess(CUdeviceptr address, size_t bytes,
                       const CUmemAccessDesc* access, size_t count) {
   FAKE_ENTER("cuMemSetAccess", false);
+  if (Get().sticky != CUDA_SUCCESS) return Get().sticky;
   const auto found = WholeMappings(address, bytes);
   if (found.empty() || count == 0) return Misuse("cuMemSetAccess");
   for (const auto entry : found) {

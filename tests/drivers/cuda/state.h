@@ -73,6 +73,7 @@ struct Physical {
   CUdevice device = 0;
   uint64_t bytes = 0;
   int file = -1;
+  bool exportable = false;
   bool released = false;  // lives on while mapped
   int mappings = 0;
 };
@@ -87,7 +88,6 @@ struct State {
   std::mutex mutex;
   std::condition_variable changed;
   bool initialised = false;
-  bool forgiving = false;
   CUresult sticky = CUDA_SUCCESS;
   std::map<std::string, std::pair<int, int>> injected;  // name → result, after
   std::set<CUcontext> contexts;

@@ -1,0 +1,59 @@
+#ifndef HETGPU_BACKENDS_REMOTE_DEVICE_H_
+#define HETGPU_BACKENDS_REMOTE_DEVICE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "backends/common/driver.h"
+#include "backends/remote/connection.h"
+
+namespace hetgpu::remote {
+
+// A device of a server process. Lost when the server's device is, or when the
+// server is gone.
+class RemoteDevice final : public Device {
+ public:
+  // Has the server open device `ordinal` of `backend` with `memory` in place.
+  // `info` is what the device is; the host cannot address its memory.
+  static absl::StatusOr<std::unique_ptr<Device>> Open(
+      std::shared_ptr<ServerProcess> process, const std::string& backend,
+      uint32_t ordinal, DeviceInfo info, MemoryExport memory);
+
+  const DeviceInfo& info() const override { return info_; }
+  absl::Status Lost() const override { return connection_->Lost(); }
+  absl::StatusOr<MemoryExport> ExportMemory() override;
+  // Returns when the server has ended, and with it what ran on its device.
+  void ReleaseLost() override;
+  absl::StatusOr<uint64_t> Allocate(uint64_t bytes) override;
+  absl::Status Free(uint64_t address) override;
+  uint64_t FreeMemory() const override;
+  absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(
+      const ModuleInfo& info, std::string_view source) override;
+  absl::StatusOr<std::unique_ptr<Kernel>> Load(const KernelInfo& info,
+                                               std::string_view image) override;
+  absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override;
+  absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override;
+  absl::Status CanRedirectPrintf() const override { return printing_; }
+  void SetPrintf(std::function<void(std::string_view)> sink) override;
+
+  pid_t server_pid() const { return connection_->process().pid(); }
+
+ private:
+  RemoteDevice(DeviceInfo info, std::shared_ptr<Connection> connection,
+               absl::Status printing)
+      : info_(std::move(info)),
+        connection_(std::move(connection)),
+        printing_(std::move(printing)) {}
+  // The reply, unless it or the way to it failed.
+  template <typename Message>
+  absl::StatusOr<typename Message::Reply> Ask(const Message& message) const;
+
+  const DeviceInfo info_;
+  const std::shared_ptr<Connection> connection_;
+  const absl::Status printing_;
+};
+
+}  // namespace hetgpu::remote
+
+#endif  // HETGPU_BACKENDS_REMOTE_DEVICE_H_

@@ -1,0 +1,275 @@
+// What a program sees when its kernels fail on a GPU: the error, once; then the
+// same handles on a device re-opened in another process, with all memory as it
+// was.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "hetgpu/hetgpu.h"
+
+namespace hetgpu {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr uint64_t kLarge = (uint64_t{9} << 20) + 12;  // several pieces
+const std::string kKernels = HETGPU_SOURCE_DIR "/tests/conformance/kernels/";
+
+#define EXPECT_RESULT(expected, expression)                             \
+  do {                                                                  \
+    const hetgpuResult result_ = (expression);                          \
+    EXPECT_STREQ(hetgpuResultName(expected), hetgpuResultName(result_)) \
+        << #expression << ": " << hetgpuGetLastErrorDetail();           \
+  } while (false)
+#define EXPECT_SUCCESS(expression) EXPECT_RESULT(HETGPU_SUCCESS, expression)
+
+std::vector<uint32_t> Pattern(uint64_t bytes, uint32_t seed) {
+  std::vector<uint32_t> words(bytes / 4);
+  for (uint32_t& word : words) word = seed = seed * 1664525 + 1013904223;
+  return words;
+}
+
+// A context with memory, a module, a stream and an event.
+class Program {
+ public:
+  explicit Program(hetgpuDevice device) {
+    EXPECT_SUCCESS(hetgpuContextCreate(device, 0, &context_));
+    EXPECT_SUCCESS(hetgpuStreamCreate(context_, 0, &stream_));
+    EXPECT_SUCCESS(hetgpuModuleLoadFile(
+        context_, (kKernels + "faults.ptx").c_str(), &faults_));
+    EXPECT_SUCCESS(hetgpuModuleLoadFile(
+        context_, (kKernels + "basic.ptx").c_str(), &basic_));
+    small_ = Alloc(64);
+    large_ = Alloc(kLarge);
+    count_ = Alloc(4);
+    Upload(small_, Pattern(64, 1));
+    Upload(large_, Pattern(kLarge, 2));
+  }
+  ~Program() { EXPECT_SUCCESS(hetgpuContextDestroy(context_)); }
+
+  hetgpuDevicePtr Alloc(uint64_t bytes) {
+    hetgpuDevicePtr address = 0;
+    EXPECT_SUCCESS(hetgpuMemAlloc(context_, bytes, &address));
+    return address;
+  }
+  void Upload(hetgpuDevicePtr address, const std::vector<uint32_t>& words) {
+    EXPECT_SUCCESS(hetgpuMemCopyHtoD(context_, address, words.data(),
+                                     words.size() * 4));
+  }
+  std::vector<uint32_t> Download(hetgpuDevicePtr address, uint64_t bytes) {
+    std::vector<uint32_t> words(bytes / 4);
+    EXPECT_SUCCESS(hetgpuMemCopyDtoH(context_, words.data(), address, bytes));
+    return words;
+  }
+  template <typename... Args>
+  hetgpuResult Launch(hetgpuModule module, const char* name, uint32_t threads,
+                      Args... args) {
+    hetgpuFunction function = nullptr;
+    EXPECT_SUCCESS(hetgpuModuleGetFunction(module, name, &function));
+    void* pointers[] = {&args..., nullptr};
+    return hetgpuLaunchKernel(function, {1, 1, 1}, {threads, 1, 1}, 0, stream_,
+                              pointers);
+  }
+  // A kernel that fails, and what that is reported as.
+  template <typename... Args>
+  hetgpuResult Fail(const char* name, Args... args) {
+    EXPECT_SUCCESS(Launch(faults_, name, 32, args...));
+    return hetgpuStreamSynchronize(stream_);
+  }
+  hetgpuResult FailIllegal() {
+    return Fail("write_at", hetgpuDevicePtr{16}, 0u, 1u);
+  }
+  // All memory as it was, and the old handles compute.
+  void ExpectAllIsWell() {
+    EXPECT_EQ(Download(small_, 64), Pattern(64, 1));
+    EXPECT_EQ(Download(large_, kLarge), Pattern(kLarge, 2));
+    EXPECT_SUCCESS(hetgpuMemFill(context_, count_, 0, 4, 1));
+    EXPECT_SUCCESS(Launch(basic_, "count", 33, count_));
+    EXPECT_SUCCESS(hetgpuStreamSynchronize(stream_));
+    EXPECT_EQ(Download(count_, 4)[0], 33u);
+    const hetgpuDevicePtr fresh = Alloc(kLarge);
+    EXPECT_NE(fresh, large_);
+    Upload(fresh, Pattern(kLarge, 3));
+    EXPECT_EQ(Download(fresh, kLarge), Pattern(kLarge, 3));
+    EXPECT_SUCCESS(hetgpuMemFree(context_, fresh));
+  }
+
+  hetgpuContext context_ = nullptr;
+  hetgpuStream stream_ = nullptr;
+  hetgpuModule faults_ = nullptr, basic_ = nullptr;
+  hetgpuDevicePtr small_ = 0, large_ = 0, count_ = 0;
+};
+
+// The device servers that this process has started.
+std::vector<pid_t> Servers() {
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const pid_t pid = std::atoi(entry.path().filename().c_str());
+    std::ifstream file(entry.path() / "stat");
+    std::string number, name, state;
+    pid_t parent = 0;
+    if (pid > 0 && file >> number >> name >> state >> parent &&
+        parent == getpid() && name == "(hetgpu-device-s)" && state != "Z") {
+      found.push_back(pid);
+    }
+  }
+  return found;
+}
+
+class RecoveryTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* name = std::getenv("HETGPU_TEST_DEVICE");
+    if (hetgpuDeviceGetByName(name == nullptr ? "cuda" : name, &device_) !=
+        HETGPU_SUCCESS) {
+      GTEST_SKIP() << hetgpuGetLastErrorDetail();
+    }
+  }
+  hetgpuDevice device_ = nullptr;
+};
+
+TEST_F(RecoveryTest, EachKindOfFailureLeavesEverythingInPlace) {
+  Program program(device_), other(device_);
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_ILLEGAL_ADDRESS, program.FailIllegal());
+  EXPECT_THAT(hetgpuGetLastErrorDetail(),
+              AllOf(HasSubstr("write_at"),
+                    HasSubstr("re-opened in a process of its own"),
+                    HasSubstr("kept: "), HasSubstr("lost: work in flight")));
+  hetgpuLaunchErrorInfo info = {};
+  info.struct_size = sizeof(info);
+  EXPECT_SUCCESS(hetgpuGetLastLaunchError(&info));
+  EXPECT_STREQ(info.kernel, "write_at");
+  EXPECT_SUCCESS(hetgpuContextSynchronize(program.context_));
+  program.ExpectAllIsWell();
+  other.ExpectAllIsWell();
+
+  // The hardware writes, where it would be aligned, before it fails.
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_MISALIGNED_ADDRESS,
+                program.Fail("write_u64", program.count_ + 4));
+  program.ExpectAllIsWell();
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_TRAP, program.Fail("trap_if", 3u));
+  program.ExpectAllIsWell();
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_ASSERT, program.Fail("assert_below", 3u));
+  program.ExpectAllIsWell();
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_ILLEGAL_ADDRESS, other.FailIllegal());
+  other.ExpectAllIsWell();
+  program.ExpectAllIsWell();
+}
+
+TEST_F(RecoveryTest, FailuresInARow) {
+  Program program(device_);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_RESULT(HETGPU_ERROR_LAUNCH_ILLEGAL_ADDRESS, program.FailIllegal());
+  }
+  program.ExpectAllIsWell();
+  // The servers that were replaced are gone.
+  EXPECT_EQ(Servers().size(), 1u);
+}
+
+TEST_F(RecoveryTest, WorkBehindAFailureIsSkippedUntilItIsReported) {
+  Program program(device_);
+  EXPECT_SUCCESS(hetgpuMemFill(program.context_, program.count_, 0, 4, 1));
+  EXPECT_SUCCESS(program.Launch(program.faults_, "trap_if", 32, 3u));
+  EXPECT_SUCCESS(
+      program.Launch(program.basic_, "count", 33, program.count_));
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_TRAP,
+                hetgpuStreamSynchronize(program.stream_));
+  EXPECT_SUCCESS(hetgpuStreamSynchronize(program.stream_));
+  EXPECT_EQ(program.Download(program.count_, 4)[0], 0u);
+  program.ExpectAllIsWell();
+}
+
+TEST_F(RecoveryTest, StreamsAndEventsStayValid) {
+  Program program(device_);
+  hetgpuEvent before = nullptr, after = nullptr;
+  hetgpuStream second = nullptr;
+  EXPECT_SUCCESS(hetgpuEventCreate(program.context_, 0, &before));
+  EXPECT_SUCCESS(hetgpuEventCreate(program.context_, 0, &after));
+  EXPECT_SUCCESS(hetgpuStreamCreate(program.context_, 0, &second));
+  EXPECT_SUCCESS(hetgpuEventRecord(before, program.stream_));
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_ILLEGAL_ADDRESS, program.FailIllegal());
+  EXPECT_SUCCESS(hetgpuEventSynchronize(before));
+  EXPECT_SUCCESS(hetgpuStreamWaitEvent(second, before));
+  EXPECT_SUCCESS(
+      hetgpuMemFillAsync(program.count_, 7, 4, 1, program.stream_));
+  EXPECT_SUCCESS(hetgpuEventRecord(after, program.stream_));
+  EXPECT_SUCCESS(hetgpuStreamWaitEvent(second, after));
+  uint32_t seen = 0;
+  EXPECT_SUCCESS(
+      hetgpuMemCopyDtoHAsync(&seen, program.count_, 4, second));
+  EXPECT_SUCCESS(hetgpuStreamSynchronize(second));
+  EXPECT_EQ(seen, 7u);
+  double milliseconds = -1;
+  EXPECT_SUCCESS(hetgpuEventElapsedMs(before, after, &milliseconds));
+  EXPECT_GT(milliseconds, 0);
+  program.ExpectAllIsWell();
+}
+
+TEST_F(RecoveryTest, AKernelThatDoesNotEndIsEndedWithItsProcess) {
+  Program program(device_);
+  // From here on the device is in a process that can be ended.
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_ILLEGAL_ADDRESS, program.FailIllegal());
+  EXPECT_SUCCESS(hetgpuContextSetLimit(
+      program.context_, HETGPU_LIMIT_LAUNCH_TIMEOUT_MS, 300));
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_TIMEOUT, program.Fail("forever_alone"));
+  EXPECT_THAT(hetgpuGetLastErrorDetail(),
+              AllOf(HasSubstr("forever_alone"),
+                    HasSubstr("the process that runs the kernel is ended"),
+                    HasSubstr("re-opened")));
+  program.ExpectAllIsWell();
+  EXPECT_SUCCESS(hetgpuContextSetLimit(
+      program.context_, HETGPU_LIMIT_LAUNCH_TIMEOUT_MS, 0));
+  EXPECT_SUCCESS(program.Launch(program.faults_, "forever_alone", 32));
+  EXPECT_SUCCESS(hetgpuStreamCancel(program.stream_));
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_CANCELLED,
+                hetgpuStreamSynchronize(program.stream_));
+  program.ExpectAllIsWell();
+  EXPECT_EQ(Servers().size(), 1u);
+}
+
+TEST_F(RecoveryTest, OutOfMemoryIsNoLoss) {
+  Program program(device_);
+  uint64_t total = 0;
+  EXPECT_SUCCESS(hetgpuDeviceGetProperty(
+      device_, HETGPU_DEVICE_TOTAL_MEMORY, &total));
+  hetgpuDevicePtr address = 0;
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_RESULT(HETGPU_ERROR_OUT_OF_MEMORY,
+                  hetgpuMemAlloc(program.context_, total, &address));
+    program.ExpectAllIsWell();
+    EXPECT_RESULT(HETGPU_ERROR_LAUNCH_ILLEGAL_ADDRESS, program.FailIllegal());
+  }
+}
+
+TEST_F(RecoveryTest, AServerThatDiesIsReported) {
+  Program program(device_);
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_ILLEGAL_ADDRESS, program.FailIllegal());
+  program.ExpectAllIsWell();
+  EXPECT_SUCCESS(program.Launch(program.faults_, "forever_alone", 32));
+  const std::vector<pid_t> servers = Servers();
+  ASSERT_EQ(servers.size(), 1u);
+  EXPECT_EQ(kill(servers[0], SIGKILL), 0);
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_FAILED,
+                hetgpuStreamSynchronize(program.stream_));
+  EXPECT_THAT(hetgpuGetLastErrorDetail(),
+              AllOf(HasSubstr("work in flight was lost"),
+                    HasSubstr("device server"),
+                    HasSubstr("could not be re-opened")));
+  hetgpuDevicePtr address = 0;
+  EXPECT_RESULT(HETGPU_ERROR_NO_DEVICE,
+                hetgpuMemAlloc(program.context_, 64, &address));
+  // New contexts are not concerned.
+  Program next(device_);
+  next.ExpectAllIsWell();
+}
+
+}  // namespace
+}  // namespace hetgpu

@@ -25,6 +25,39 @@ void Relax() {
 #endif
 }
 
+#if defined(__x86_64__)
+__attribute__((target("avx"))) void StreamLines(char* dst, const char* src,
+                                                size_t lines) {
+  for (; lines > 0; --lines, dst += 64, src += 64) {
+    const auto* from = reinterpret_cast<const __m256i*>(src);
+    auto* to = reinterpret_cast<__m256i*>(dst);
+    const __m256i low = _mm256_loadu_si256(from);
+    const __m256i high = _mm256_loadu_si256(from + 1);
+    _mm256_stream_si256(to, low);
+    _mm256_stream_si256(to + 1, high);
+  }
+  _mm_sfence();
+}
+
+void StreamPiece(char* dst, const char* src, size_t bytes) {
+  static const bool has_avx = __builtin_cpu_supports("avx");
+  const size_t lead = (64 - reinterpret_cast<uintptr_t>(dst) % 64) % 64;
+  if (!has_avx || bytes < lead + 64) {
+    std::memcpy(dst, src, bytes);
+    return;
+  }
+  std::memcpy(dst, src, lead);
+  const size_t lines = (bytes - lead) / 64;
+  const size_t done = lead + lines * 64;
+  StreamLines(dst + lead, src + lead, lines);
+  std::memcpy(dst + done, src + done, bytes - done);
+}
+#else
+void StreamPiece(char* dst, const char* src, size_t bytes) {
+  std::memcpy(dst, src, bytes);
+}
+#endif
+
 int HelperCount() {
   cpu_set_t cores;
   if (sched_getaffinity(0, sizeof(cores), &cores) != 0) return 0;
@@ -51,8 +84,12 @@ void HostCopier::Work(Job& job) {
   for (;;) {
     const size_t start = job.next.fetch_add(kPieceBytes);
     if (start >= job.bytes) return;
-    std::memcpy(job.dst + start, job.src + start,
-                std::min(kPieceBytes, job.bytes - start));
+    const size_t bytes = std::min(kPieceBytes, job.bytes - start);
+    if (job.stores == Stores::kStreaming) {
+      StreamPiece(job.dst + start, job.src + start, bytes);
+    } else {
+      std::memcpy(job.dst + start, job.src + start, bytes);
+    }
   }
 }
 
@@ -88,14 +125,16 @@ void HostCopier::Serve() {
   }
 }
 
-void HostCopier::Copy(void* dst, const void* src, size_t bytes) {
+void HostCopier::Copy(void* dst, const void* src, size_t bytes,
+                      Stores stores) {
   std::unique_lock<std::mutex> busy(busy_, std::defer_lock);
   if (bytes < kSharedBytes || !busy.try_lock()) {
     std::memcpy(dst, src, bytes);
     return;
   }
   Start();
-  Job job{static_cast<char*>(dst), static_cast<const char*>(src), bytes};
+  Job job{static_cast<char*>(dst), static_cast<const char*>(src), bytes,
+          stores};
   job_ = &job;
   ++job_number_;
   if (sleeping_ > 0) {

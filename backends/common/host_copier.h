@@ -1,8 +1,6 @@
 // Copies of large stretches of host memory by several threads.
 //
-// One core moves about 10 GB/s, a link to a GPU several times that. Stores past
-// the caches were tried: what a device then reads comes from memory, whose rate
-// is what runs out first.
+// One core moves about 10 GB/s, a link to a GPU several times that.
 #ifndef HETGPU_BACKENDS_COMMON_HOST_COPIER_H_
 #define HETGPU_BACKENDS_COMMON_HOST_COPIER_H_
 
@@ -29,13 +27,19 @@ class HostCopier {
   static HostCopier& Get();
 
   // memcpy.
-  void Copy(void* dst, const void* src, size_t bytes);
+  enum class Stores {
+    kCached,
+    kStreaming,  // past the caches, where the processor can
+  };
+  void Copy(void* dst, const void* src, size_t bytes,
+            Stores stores = Stores::kCached);
 
  private:
   struct Job {
     char* dst;
     const char* src;
     size_t bytes;
+    Stores stores;
     std::atomic<size_t> next{0};
   };
 

@@ -25,12 +25,15 @@ TEST(HostCopierTest, CopiesEveryByteAtEveryAlignment) {
                              size_t{512} << 10, (size_t{3} << 20) + 77}) {
     for (const size_t dst : {0, 1, 31, 63}) {
       for (const size_t src : {0, 7, 64}) {
-        std::vector<char> to(bytes + 200, 'x');
-        copier.Copy(to.data() + dst, from.data() + src, bytes);
-        ASSERT_EQ(std::memcmp(to.data() + dst, from.data() + src, bytes), 0)
-            << bytes << " bytes, " << dst << ", " << src;
-        ASSERT_EQ(to[dst + bytes], 'x');
-        ASSERT_TRUE(dst == 0 || to[dst - 1] == 'x');
+        for (const auto stores :
+             {HostCopier::Stores::kCached, HostCopier::Stores::kStreaming}) {
+          std::vector<char> to(bytes + 200, 'x');
+          copier.Copy(to.data() + dst, from.data() + src, bytes, stores);
+          ASSERT_EQ(std::memcmp(to.data() + dst, from.data() + src, bytes), 0)
+              << bytes << " bytes, " << dst << ", " << src;
+          ASSERT_EQ(to[dst + bytes], 'x');
+          ASSERT_TRUE(dst == 0 || to[dst - 1] == 'x');
+        }
       }
     }
   }

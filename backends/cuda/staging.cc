@@ -10,9 +10,11 @@ namespace {
 
 constexpr uint64_t kBufferBytes = uint64_t{8} << 20;
 constexpr uint64_t kSmallestPiece = uint64_t{512} << 10;
-// More than the caches next to the cores hold: the device is slow to take what
-// has not left them yet.
 constexpr size_t kBuffersOfCopy = 8;
+// The device is slow to take what is still in the caches next to the cores. In the
+// beginning that is all, so it is stored past them; later the device is so far
+// behind that they have let go of it, and reads it from the outer cache.
+constexpr uint64_t kStreamedBytes = uint64_t{64} << 20;
 
 // The piece after `done` of `bytes` bytes into a device: larger and larger.
 uint64_t PieceIn(uint64_t done, uint64_t bytes) {
@@ -26,8 +28,16 @@ uint64_t PieceOut(uint64_t done, uint64_t bytes) {
   return std::min(left, std::clamp(left / 2, kSmallestPiece, kBufferBytes));
 }
 
-void HostCopy(void* dst, const void* src, uint64_t bytes) {
-  HostCopier::Get().Copy(dst, src, bytes);
+// Fills a buffer with the piece after `done`.
+void CopyIn(void* buffer, const char* src, uint64_t done, uint64_t bytes) {
+  HostCopier::Get().Copy(buffer, src + done, bytes,
+                         done < kStreamedBytes
+                             ? HostCopier::Stores::kStreaming
+                             : HostCopier::Stores::kCached);
+}
+
+void CopyOut(char* dst, const void* buffer, uint64_t bytes) {
+  HostCopier::Get().Copy(dst, buffer, bytes);
 }
 
 // Asks again and again: sleeping would take longer than what is waited for.
@@ -166,7 +176,7 @@ CUresult Staging::CopyToDeviceNow(const Current& current, CUstream stream,
     StagingBuffer& buffer = buffers_[i % buffers_.size()];
     const uint64_t piece = PieceIn(done, bytes);
     HETGPU_CUDA_TRY(AwaitFree(current, buffer));
-    HostCopy(buffer.data, from + done, piece);
+    CopyIn(buffer.data, from, done, piece);
     HETGPU_CUDA_TRY(current.library().MemcpyHtoDAsync(
         dst + done, buffer.data, piece, stream));
     HETGPU_CUDA_TRY(RecordFree(current, stream, buffer));
@@ -194,7 +204,7 @@ CUresult Staging::CopyFromDeviceNow(const Current& current, CUstream stream,
     const StagingBuffer& buffer = buffers_[i % count];
     const uint64_t piece = PieceOut(done, bytes);
     HETGPU_CUDA_TRY(Await(current, buffer.filled));
-    HostCopy(to + done, buffer.data, piece);
+    CopyOut(to + done, buffer.data, piece);
     done += piece;
   }
   for (StagingBuffer& buffer : buffers_) buffer.used = false;
@@ -213,8 +223,8 @@ CUresult Staging::CopyToDevice(const Current& current, CUstream stream,
     const uint64_t piece = PieceIn(done, bytes);
     HETGPU_CUDA_TRY(DelayUntilFree(current, helper_, buffer));
     HETGPU_CUDA_TRY(host_work.Enqueue(
-        current, helper_, [to = buffer.data, from = from + done, piece] {
-          HostCopy(to, from, piece);
+        current, helper_, [to = buffer.data, from, done, piece] {
+          CopyIn(to, from, done, piece);
         }));
     HETGPU_CUDA_TRY(Chain(current, buffer.filled, helper_, stream));
     HETGPU_CUDA_TRY(current.library().MemcpyHtoDAsync(
@@ -241,7 +251,7 @@ CUresult Staging::CopyFromDevice(const Current& current, CUstream stream,
     HETGPU_CUDA_TRY(Chain(current, buffer.filled, stream, helper_));
     HETGPU_CUDA_TRY(host_work.Enqueue(
         current, helper_, [to = to + done, from = buffer.data, piece] {
-          HostCopy(to, from, piece);
+          CopyOut(to, from, piece);
         }));
     HETGPU_CUDA_TRY(RecordFree(current, helper_, buffer));
     done += piece;

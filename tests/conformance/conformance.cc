@@ -9,7 +9,7 @@ namespace hetgpu::conformance {
 namespace {
 
 const std::string kFolder = HETGPU_SOURCE_DIR "/tests/conformance/";
-constexpr uint64_t kTimeoutMs = 20000;
+constexpr uint64_t kTimeoutMs = 100000;
 
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);

@@ -29,7 +29,7 @@ struct Exclusion {
 // What exclusions/<backend>.txt lists for the mode this process runs in.
 std::vector<Exclusion> ExclusionsOf(const std::string& backend);
 
-// A context on the device under test. Launches end after 20 seconds.
+// A context on the device under test. Launches end after 100 seconds.
 class DeviceTest : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override;

@@ -146,7 +146,8 @@ AddressTest AddressTestOf(Emitter& e, const AccessRequest& request) {
                                        : static_cast<uint64_t>(request.offset);
   far = llvm::SaturatingAdd(far, offset);
   mlir::Value base = UniformBase(request.address);
-  if (far > *reach || !base) return AddressTest::kFull;
+  if (far > *reach) return AddressTest::kFull;
+  if (!base) return is_offset ? AddressTest::kFull : AddressTest::kLanes;
   if (IsVariable(request.address)) return AddressTest::kProven;
   return is_offset ? AddressTest::kFull : AddressTest::kBase;
 }

@@ -3,6 +3,8 @@
 //   base    the base alone, where index and offset cannot lead further than the
 //           target allows (CheckReach): mostly a pointer from a parameter, so
 //           that the test is invariant in loops and one for all lanes
+//   lanes   the bases of the lanes, each its own, for the same reason: accesses
+//           at several offsets from them share one test
 //   full    the address of the access itself
 //   proven  nothing: module data and shared variables with a near offset
 #ifndef HETGPU_BACKENDS_LLVM_IR_ADDRESS_CHECK_H_
@@ -12,7 +14,7 @@
 
 namespace hetgpu::llvm_ir {
 
-enum class AddressTest { kNone, kProven, kBase, kFull };
+enum class AddressTest { kNone, kProven, kBase, kLanes, kFull };
 
 AddressTest AddressTestOf(Emitter& emitter, const AccessRequest& request);
 

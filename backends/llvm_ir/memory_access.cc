@@ -328,7 +328,8 @@ llvm::Value* LaneAddresses(Emitter& e, const AccessRequest& request,
   llvm::Type* type = address->getType();
   access.mask = MaskOf(e, request, type);
   if (!base) {
-    access.untested = test == AddressTest::kFull;
+    access.untested =
+        test == AddressTest::kFull || test == AddressTest::kLanes;
     return ir.CreateZExt(address, IntLike(type, 64));
   }
   if (test == AddressTest::kFull) {
@@ -405,6 +406,13 @@ Access EmitAccess(Emitter& e, const AccessRequest& request) {
   if (IsVector(request.address) || IsVector(request.index)) {
     access.lanes = LaneAddresses(e, request, test, access);
     access.form = AddressForm(e, request, access.base);
+    if (test == AddressTest::kLanes) {
+      AccessRequest bases = request;
+      bases.index = mlir::Value();
+      bases.offset = 0;
+      access.base_lanes = e.Get(request.address);
+      access.base_form = AddressForm(e, bases, nullptr);
+    }
     if (access.form && access.form->stride == 0 && access.divergent) {
       e.NoteActingLanes(access.mask);
     }

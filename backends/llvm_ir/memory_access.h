@@ -43,6 +43,10 @@ struct Access {
   // Vector access: the addresses are still to be tested (target_hooks.h,
   // CheckAddress), by whoever accesses them; or the base that was.
   bool untested = false;
+  // Where to test the lanes' bases instead: these, and their form if they have
+  // one.
+  llvm::Value* base_lanes = nullptr;
+  std::optional<LaneForm> base_form;
   // The mask may leave out any lane, not only those that do not exist.
   bool divergent = false;
   llvm::Value* base = nullptr;

@@ -49,11 +49,26 @@ AddressCheck CheckOf(const Access& access, uint64_t bytes) {
   return check;
 }
 
+// `address`, moved as far as `from` was moved to `to`.
+llvm::Value* Shift(Ir& ir, llvm::Value* address, llvm::Value* from,
+                   llvm::Value* to) {
+  if (address == from) return to;
+  return from == to ? address
+                    : ir.CreateAdd(address, ir.CreateSub(to, from));
+}
+
 // The target's test of the lanes, for an access of `bytes`.
 Access TestLanes(Emitter& e, Access access, uint64_t bytes) {
   if (!access.untested) return access;
-  access.lanes = CheckLaneAddresses(e, CheckOf(access, bytes), access.lanes,
-                                    access.mask);
+  AddressCheck check = CheckOf(access, bytes);
+  auto exact = [&] { return access.lanes; };
+  llvm::Value* tested = access.lanes;
+  if (access.base_lanes) {
+    tested = access.base_lanes;
+    check.exact = exact;
+  }
+  llvm::Value* moved = CheckLaneAddresses(e, check, tested, access.mask);
+  access.lanes = Shift(e.ir(), access.lanes, tested, moved);
   access.untested = false;
   return access;
 }
@@ -92,6 +107,11 @@ llvm::Value* TestHalf(Emitter& e, const Access& access, uint64_t bytes,
   auto all = [&] { return access.lanes; };
   auto idle = [&] { return ir.CreateNot(AnyLane(ir, half.mask)); };
   check.address = half.address;
+  // The base of the half's first lane, when the bases are a progression too.
+  if (access.base_form && !access.base_form->valid) {
+    check.address = number == 0 ? access.base_form->low
+                                : access.base_form->high;
+  }
   // Where other memory may be meant, every lane has to lie in it.
   if (access.space == hetir::Space::generic) {
     llvm::SmallVector<llvm::Constant*> members;
@@ -106,7 +126,8 @@ llvm::Value* TestHalf(Emitter& e, const Access& access, uint64_t bytes,
     check.lane = lane;
     check.idle = idle;
   }
-  return e.hooks().CheckAddress(e, check);
+  return Shift(ir, half.address, check.address,
+               e.hooks().CheckAddress(e, check));
 }
 
 std::array<Half, 2> HalvesOf(Emitter& e, const Access& access,

@@ -107,6 +107,9 @@ absl::StatusOr<Environment> ReadEnvironment(const GetVariable& get) {
   HETGPU_RETURN_IF_ERROR(ReadNumber(get, "HETGPU_PREFETCH_THRESHOLD",
                                     environment.prefetch_threshold));
   HETGPU_RETURN_IF_ERROR(ReadArenaBase(get));
+  HETGPU_RETURN_IF_ERROR(ReadChoice(get, "HETGPU_CUDA_ROUTE",
+                                    {"auto", "native", "recompiled"},
+                                    environment.cuda_route));
   environment.cache_dir = CacheDir(get);
   environment.trace_path = get("HETGPU_TRACE").value_or("");
   environment.compiler_library = get("HETGPU_COMPILER_LIBRARY").value_or("");

@@ -16,6 +16,8 @@
 //   HETGPU_ISOLATE          read by backends/init: backends whose devices get
 //                           processes of their own, as "cuda,cpu"
 //   HETGPU_DEVICE_SERVER    read by backends/remote: path of hetgpu-device-server
+//   HETGPU_CUDA_ROUTE       auto (default) | native | recompiled; acted upon by
+//                           the CUDA backend
 //   HETGPU_CUDA_LIBRARY     read by the CUDA backend: path of libcuda.so.1
 //   HETGPU_TRACE            file to write a trace to (trace.h); default none
 //   HETGPU_COMPILER_LIBRARY path of libhetgpu_compiler.so; default: next to
@@ -36,6 +38,7 @@ namespace hetgpu::runtime {
 struct Environment {
   std::string fp_mode = "native";
   std::string cpu_mode = "auto";
+  std::string cuda_route = "auto";
   std::string cache_dir;  // "" = no place known: disk cache off
   uint64_t cache_bytes = uint64_t{512} << 20;
   uint64_t resident_limit = 0;  // 0 = what a device has

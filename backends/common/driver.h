@@ -255,8 +255,8 @@ class Device {
   }
   virtual void UnregisterHost(void* memory) {}
   // The native route: gives the device the module's source. Null where it takes
-  // none; then the runtime holds the data segment and Load() gets an image for
-  // each kernel. InvalidArgument, with the device's own messages, or
+  // none, or not now; then the runtime holds the data segment
+  // and Load() gets an image for each kernel. InvalidArgument, with the device's own messages, or
   // Unimplemented: this source is not taken.
   virtual absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(
       const ModuleInfo& info, std::string_view source) {

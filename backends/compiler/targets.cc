@@ -1,5 +1,6 @@
 #include "backends/compiler/target.h"
 #include "backends/cpu/compile/compile.h"
+#include "backends/cuda/compile/compile.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace hetgpu {
@@ -15,8 +16,18 @@ absl::StatusOr<std::string> CompileForCpu(mlir::ModuleOp module,
   return cpu::CompileTo(cpu::Stage::kImage, module, options);
 }
 
+absl::StatusOr<std::string> CompileForCuda(mlir::ModuleOp module,
+                                           const CompileRequest& request) {
+  cuda::CompileOptions options;
+  options.kernel = request.kernel;
+  options.target = request.target;
+  options.strict = request.fp_mode == "strict";
+  return cuda::CompileTo(cuda::Stage::kImage, module, options);
+}
+
 constexpr Target kTargets[] = {
     {"cpu", CompileForCpu},
+    {"cuda", CompileForCuda},
 };
 
 }  // namespace

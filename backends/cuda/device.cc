@@ -7,6 +7,8 @@
 #include "backends/cuda/event.h"
 #include "backends/cuda/module.h"
 #include "backends/cuda/queue.h"
+#include "backends/cuda/recompiled.h"
+#include "backends/cuda/route.h"
 #include "backends/cuda/status_util.h"
 #include "backends/cuda/texture.h"
 
@@ -211,19 +213,15 @@ absl::Status CudaDevice::CanRedirectPrintf() const {
 
 absl::StatusOr<std::unique_ptr<DeviceModule>> CudaDevice::LoadModule(
     const ModuleInfo& info, std::string_view source) {
-  if (info.ptx_version == 0) {
-    return absl::UnimplementedError(absl::StrCat(
-        "cuda: ", info.name,
-        ": only PTX text can be given to the driver, and this backend has no "
-        "route that compiles other modules"));
-  }
+  const absl::StatusOr<bool> native = TakesNativeRoute(info);
+  if (!native.ok()) return native.status();
+  if (!*native) return nullptr;
   return CudaModule::Load(*context_, std::string(source), info.name);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> CudaDevice::Load(
     const KernelInfo& info, std::string_view image) {
-  return absl::UnimplementedError(
-      absl::StrCat("cuda: ", info.name, ": this backend loads no images"));
+  return LoadRecompiled(*context_, info, image);
 }
 
 absl::StatusOr<std::unique_ptr<Queue>> CudaDevice::CreateQueue() {

@@ -45,7 +45,6 @@ class CudaDevice final : public Device {
   absl::Status CanRedirectPrintf() const override;
   absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(
       const ModuleInfo& info, std::string_view source) override;
-  // Unimplemented: kernels come from modules.
   absl::StatusOr<std::unique_ptr<Kernel>> Load(const KernelInfo& info,
                                                std::string_view image) override;
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override;

@@ -3,6 +3,7 @@
 
 #include "backends/cuda/device.h"
 #include "backends/cuda/driver.h"
+#include "backends/cuda/route.h"
 #include "backends/cuda/test_device.h"
 #include "memory/arena.h"
 
@@ -159,11 +160,40 @@ TEST_F(ModuleTest, RefusedPtxComesWithTheDriversMessages) {
                                   "CUDA_ERROR_INVALID_PTX: ptx:2:1: "));
 }
 
-TEST_F(ModuleTest, OnlyPtxIsTaken) {
+TEST_F(ModuleTest, OnlyPtxTakesTheNativeRoute) {
   ModuleInfo info;
   info.name = "container";
-  EXPECT_TRUE(
-      absl::IsUnimplemented(device_->LoadModule(info, "\x01\x02").status()));
+  const auto module = device_->LoadModule(info, "\x01\x02");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ(*module, nullptr);
+}
+
+TEST_F(ModuleTest, StrictFloatsAreRecompiled) {
+  ModuleInfo info;
+  info.ptx_version = 80;
+  setenv("HETGPU_FP_MODE", "strict", 1);
+  const auto module = device_->LoadModule(info, "any");
+  unsetenv("HETGPU_FP_MODE");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_EQ(*module, nullptr);
+}
+
+TEST_F(ModuleTest, TheRouteCanBeAskedFor) {
+  ModuleInfo ptx;
+  ptx.ptx_version = 80;
+  ModuleInfo container;
+  container.name = "container";
+  setenv("HETGPU_CUDA_ROUTE", "recompiled", 1);
+  EXPECT_FALSE(*TakesNativeRoute(ptx));
+  setenv("HETGPU_CUDA_ROUTE", "native", 1);
+  EXPECT_TRUE(*TakesNativeRoute(ptx));
+  const auto refused = TakesNativeRoute(container);
+  EXPECT_TRUE(absl::IsUnimplemented(refused.status()));
+  EXPECT_THAT(Message(refused.status()),
+              HasSubstr("container: HETGPU_CUDA_ROUTE is native"));
+  setenv("HETGPU_CUDA_ROUTE", "fast", 1);
+  EXPECT_TRUE(absl::IsInvalidArgument(TakesNativeRoute(ptx).status()));
+  unsetenv("HETGPU_CUDA_ROUTE");
 }
 
 TEST_F(ModuleTest, VariablesAndKernelsByName) {

@@ -1,6 +1,7 @@
 #include "backends/cuda/kernel.h"
 
 #include <array>
+#include <cstring>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -65,6 +66,8 @@ absl::StatusOr<CUfunction> CudaKernel::Get(const Current& current,
     if (!module.ok()) return module.status();
     HETGPU_CUDA_RETURN_IF_ERROR(library, ModuleGetFunction,
                                 (&function_, *module, name_.c_str()));
+    const absl::Status found = FindCopies(library, *module);
+    if (!found.ok()) return found;
     generation_ = current.generation();
     shared_limit_ = kDefaultSharedLimit;
   }
@@ -76,6 +79,37 @@ absl::StatusOr<CUfunction> CudaKernel::Get(const Current& current,
     shared_limit_ = dynamic_shared;
   }
   return function_;
+}
+
+absl::Status CudaKernel::FindCopies(const Library& library, CUmodule module) {
+  copies_.clear();
+  if (!image_) return absl::OkStatus();
+  for (const ConstCopy& copy : image_->const_copies) {
+    CUdeviceptr address = 0;
+    size_t bytes = 0;
+    HETGPU_CUDA_RETURN_IF_ERROR(
+        library, ModuleGetGlobal,
+        (&address, &bytes, module, copy.symbol.c_str()));
+    copies_.push_back(address);
+  }
+  return absl::OkStatus();
+}
+
+CUresult CudaKernel::BeginLaunch(const Current& current, CUstream stream,
+                                 LaunchDesc& desc) {
+  if (!image_) return CUDA_SUCCESS;
+  std::string prefix(desc.params.empty() ? sizeof(uint64_t) : kParamOffset,
+                     '\0');
+  std::memcpy(prefix.data(), &desc.module_data, sizeof(uint64_t));
+  desc.params.insert(0, prefix);
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (size_t i = 0; i < copies_.size(); ++i) {
+    const ConstCopy& copy = image_->const_copies[i];
+    const CUresult result = current.library().MemcpyDtoDAsync(
+        copies_[i], desc.module_data + copy.offset, copy.bytes, stream);
+    if (result != CUDA_SUCCESS) return result;
+  }
+  return CUDA_SUCCESS;
 }
 
 }  // namespace hetgpu::cuda

@@ -4,11 +4,14 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "backends/common/driver.h"
 #include "backends/cuda/context.h"
+#include "backends/cuda/image.h"
 
 namespace hetgpu::cuda {
 
@@ -39,26 +42,37 @@ class LoadedPtx {
 
 class CudaKernel final : public Kernel {
  public:
+  // `image` for kernels of the recompiled route.
   CudaKernel(std::shared_ptr<LoadedPtx> ptx, std::string name,
-             std::string explanation)
+             std::string explanation,
+             std::optional<ImageHeader> image = std::nullopt)
       : ptx_(std::move(ptx)),
         name_(std::move(name)),
-        explanation_(std::move(explanation)) {}
+        explanation_(std::move(explanation)),
+        image_(std::move(image)) {}
 
   std::string Explain() const override { return explanation_; }
   bool may_print() const { return ptx_->may_print(); }
   // The function in the present context, ready for `dynamic_shared` bytes.
   absl::StatusOr<CUfunction> Get(const Current& current,
                                  uint32_t dynamic_shared);
+  // Behind a Get() in the same context: turns the parameters into what the
+  // function takes and enqueues what must be done before the launch.
+  CUresult BeginLaunch(const Current& current, CUstream stream,
+                       LaunchDesc& desc);
 
  private:
+  absl::Status FindCopies(const Library& library, CUmodule module);
+
   const std::shared_ptr<LoadedPtx> ptx_;
   const std::string name_;
   const std::string explanation_;
+  const std::optional<ImageHeader> image_;
   std::mutex mutex_;
   CUfunction function_ = nullptr;
   uint64_t generation_ = 0;
   uint32_t shared_limit_ = 0;  // dynamic bytes the driver was told of
+  std::vector<CUdeviceptr> copies_;  // places of image_->const_copies
 };
 
 }  // namespace hetgpu::cuda

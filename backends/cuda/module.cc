@@ -8,17 +8,9 @@ namespace {
 
 std::string Explain(const Current& current, CUfunction function,
                     const KernelInfo& info) {
-  const auto attribute = [&](int which) {
-    int value = 0;
-    current.library().FuncGetAttribute(&value, which, function);
-    return value;
-  };
-  std::string text = absl::StrCat(
-      "native: the driver compiles the module's PTX; ",
-      attribute(CU_FUNC_ATTRIBUTE_NUM_REGS), " registers, ",
-      attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES), " local and ",
-      attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
-      " static shared bytes; the driver prints to stdout by itself");
+  std::string text =
+      absl::StrCat("native: the driver compiles the module's PTX; ",
+                   ResourcesOf(current, function));
   if (!info.refusal.ok()) {
     absl::StrAppend(&text, "; other routes refuse it: ",
                     info.refusal.message());
@@ -27,6 +19,19 @@ std::string Explain(const Current& current, CUfunction function,
 }
 
 }  // namespace
+
+std::string ResourcesOf(const Current& current, CUfunction function) {
+  const auto attribute = [&](int which) {
+    int value = 0;
+    current.library().FuncGetAttribute(&value, which, function);
+    return value;
+  };
+  return absl::StrCat(
+      attribute(CU_FUNC_ATTRIBUTE_NUM_REGS), " registers, ",
+      attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES), " local and ",
+      attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
+      " static shared bytes; the driver prints to stdout by itself");
+}
 
 absl::StatusOr<std::unique_ptr<DeviceModule>> CudaModule::Load(
     const Context& context, std::string ptx, std::string name) {

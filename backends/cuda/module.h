@@ -34,6 +34,9 @@ class CudaModule final : public DeviceModule {
   std::map<std::string, uint64_t> addresses_;  // as given out
 };
 
+// Registers and memory that the driver's code for a function takes, as text.
+std::string ResourcesOf(const Current& current, CUfunction function);
+
 }  // namespace hetgpu::cuda
 
 #endif  // HETGPU_BACKENDS_CUDA_MODULE_H_

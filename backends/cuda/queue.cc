@@ -181,6 +181,8 @@ absl::Status CudaQueue::Launch(LaunchDesc desc) {
             kernel->Get(current, desc.dynamic_shared_bytes);
         if (function.ok()) {
           prints_ = prints_ || kernel->may_print();
+          const CUresult begun = kernel->BeginLaunch(current, stream_, desc);
+          if (begun != CUDA_SUCCESS) return begun;
           return LaunchOn(current, desc, *function);
         }
         refused = function.status();

@@ -87,6 +87,11 @@ llvm::FunctionType* ModuleEmitter::TypeOf(mlir::Operation* source) {
   llvm::LLVMContext& context = module_.getContext();
   std::vector<llvm::Type*> parameters = hooks_.HiddenParameters(context);
   llvm::Type* result = llvm::Type::getVoidTy(context);
+  if (mlir::isa<hetir::KernelOp>(source)) {
+    for (llvm::Type* type : hooks_.KernelParameters(context)) {
+      parameters.push_back(type);
+    }
+  }
   if (auto function = mlir::dyn_cast<mlir::func::FuncOp>(source)) {
     for (mlir::Type type : function.getArgumentTypes()) {
       parameters.push_back(StorageType(type, context));

@@ -111,6 +111,7 @@ absl::Status EmitLoad(Emitter& e, LoadOp op) {
   llvm::LoadInst* load =
       ir.CreateAlignedLoad(GroupType(group), access.pointer, access.align);
   MarkInvariant(load, op.getSpace());
+  e.hooks().DecorateLoad(load, op);
   for (uint64_t i = 0; i < group.count; ++i) {
     llvm::Value* part =
         group.count == 1
@@ -214,7 +215,7 @@ llvm::Value* EmitLocalAlloc(Emitter& e, LocalAllocOp op) {
         llvm::ArrayType::get(ir.getInt8Ty(), stride * lanes));
     array->setAlignment(llvm::Align(align));
   }
-  llvm::Value* address = ir.CreatePtrToInt(array, ir.getInt64Ty());
+  llvm::Value* address = e.hooks().LocalAddress(e, array);
   if (!vector) return address;
   llvm::SmallVector<uint64_t> offsets;
   for (uint64_t lane = 0; lane < lanes; ++lane) {

@@ -193,6 +193,7 @@ absl::Status Emitter::EmitOperation(mlir::Operation* op) {
         llvm::DILocation::get(context(), line_, 0, scope));
   }
   MarkAccess({LaneAccess::kOther});
+  if (hooks_.TryEmit(*this, op)) return absl::OkStatus();
   absl::Status status = emit(*this, op);
   if (status.ok() && lane_forms_) lane_forms_->Record(*this, op);
   return status;

@@ -93,6 +93,13 @@ class MultipleFinder {
   TargetHooks& hooks_;
 };
 
+// Where the target has const data besides its address, or null.
+llvm::Value* ConstPointer(Emitter& e, const AccessRequest& request) {
+  if (request.space != Space::constant) return nullptr;
+  auto data = request.address.getDefiningOp<hetir::DataAddressOp>();
+  return data ? e.hooks().ConstPointer(e, data) : nullptr;
+}
+
 bool IsVector(mlir::Value value) {
   return value && mlir::isa<mlir::VectorType>(value.getType());
 }
@@ -123,7 +130,7 @@ llvm::Value* Unproven(Emitter& e, const AccessRequest& request) {
 }
 
 void CheckAlignment(Emitter& e, const AccessRequest& request) {
-  if (request.bytes == 1) return;
+  if (request.bytes == 1 || !e.hooks().NeedsAlignmentChecks()) return;
   llvm::Value* unproven = Unproven(e, request);
   if (!unproven) return;
   Ir& ir = e.ir();
@@ -190,6 +197,8 @@ llvm::Value* ScalarPointer(Emitter& e, const AccessRequest& request,
   if (hetir::LocalAllocOp array = LocalArray(request.address)) {
     pointer = llvm::cast<llvm::PtrToIntOperator>(e.Get(array.getResult()))
                   ->getPointerOperand();
+  } else if (llvm::Value* data = ConstPointer(e, request)) {
+    pointer = data;
   } else {
     llvm::Value* address = e.Get(request.address);
     if (test != AddressTest::kNone) {

@@ -55,6 +55,15 @@ class TargetHooks {
   virtual std::vector<llvm::Type*> HiddenParameters(
       llvm::LLVMContext& context) = 0;
   virtual void DecorateFunction(llvm::Function& function) = 0;
+  // What the kernel alone takes, behind the hidden arguments.
+  virtual std::vector<llvm::Type*> KernelParameters(
+      llvm::LLVMContext& context) {
+    return {};
+  }
+
+  // Emits an op the target's own way and sets its results; false leaves it to
+  // the shared table (op_table.h).
+  virtual bool TryEmit(Emitter& emitter, mlir::Operation* op) { return false; }
 
   // Spaces whose addresses are offsets have a base pointer; null where an
   // address is a pointer as it is.
@@ -87,6 +96,22 @@ class TargetHooks {
   virtual unsigned GatherLanes(uint64_t bytes) { return 0; }
   // Bytes that one instruction loads or stores.
   virtual unsigned VectorBytes() { return 16; }
+  // Whether misaligned accesses must be caught by code: not where the machine
+  // itself ends the launch.
+  virtual bool NeedsAlignmentChecks() { return true; }
+  // The local-space address of an array of the frame.
+  virtual llvm::Value* LocalAddress(Emitter& emitter,
+                                    llvm::AllocaInst* array) {
+    return emitter.ir().CreatePtrToInt(array, emitter.ir().getInt64Ty());
+  }
+  // Pointer to const data, where the target keeps a copy in an address space
+  // of its own; null: it is read at its address.
+  virtual llvm::Value* ConstPointer(Emitter& emitter,
+                                    hetir::DataAddressOp op) {
+    return nullptr;
+  }
+  // Adds what the target knows about a weak load of one thread.
+  virtual void DecorateLoad(llvm::LoadInst* load, hetir::LoadOp op) {}
   virtual llvm::Value* DataAddress(Emitter& emitter,
                                    hetir::DataAddressOp op) = 0;
   virtual llvm::Value* SharedAddress(Emitter& emitter,

@@ -103,7 +103,9 @@ def HetIR_ScopeAttr : HetIR_DictEnumAttr<HetIR_ScopeEnum, "scope">;
 
 def HetIR_CacheHintEnum : HetIR_Enum<"CacheHint", "cache hint", [
   I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"read_only", 1>,  // ld.global.nc
-  I32EnumAttrCase<"streaming", 2>, I32EnumAttrCase<"last_use", 3>]>;
+  I32EnumAttrCase<"streaming", 2>, I32EnumAttrCase<"last_use", 3>,
+  I32EnumAttrCase<"cache_global", 4>,     // past the first level: .cg
+  I32EnumAttrCase<"write_through", 5>]>;  // .wt
 def HetIR_CacheHintAttr : HetIR_DictEnumAttr<HetIR_CacheHintEnum, "cache">;
 
 #endif  // HETGPU_HETIR_DIALECT_HETIRBASE_TD_

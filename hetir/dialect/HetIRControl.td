@@ -13,7 +13,9 @@ def HetIR_KernelOp : HetIR_Op<"kernel",
     Attributes: `param_bytes` size of the block; `static_shared` bytes of shared
     memory incl. that of reachable functions; `dynamic_shared_offset`;
     `max_threads`, `required_threads` (x, y, z; 0 = not given); `lanes` threads
-    described by the body: 1, or 32 after simt-to-simd.
+    described by the body: 1, or 32 after simt-to-simd; `min_blocks` per
+    multiprocessor and `max_registers` per thread, hints for GPUs, 0 = not
+    given.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name,
       DefaultValuedAttr<I64Attr, "0">:$param_bytes,
@@ -21,7 +23,9 @@ def HetIR_KernelOp : HetIR_Op<"kernel",
       DefaultValuedAttr<I64Attr, "0">:$dynamic_shared_offset,
       OptionalAttr<DenseI32ArrayAttr>:$max_threads,
       OptionalAttr<DenseI32ArrayAttr>:$required_threads,
-      DefaultValuedAttr<I64Attr, "1">:$lanes);
+      DefaultValuedAttr<I64Attr, "1">:$lanes,
+      DefaultValuedAttr<I32Attr, "0">:$min_blocks,
+      DefaultValuedAttr<I32Attr, "0">:$max_registers);
   let regions = (region AnyRegion:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;

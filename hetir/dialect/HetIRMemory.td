@@ -115,10 +115,12 @@ def HetIR_DataAddressOp : HetIR_Op<"data_address", [Pure]> {
   let summary = "address of module data: global or const variable";
   let description = [{
     Module data segment + `offset`; a global address is also its generic
-    address. `symbol` is the variable's name, for people and analyses.
+    address. `symbol` is the variable's name, for people and analyses. `extent`
+    is where the variable lies in the segment: offset and size.
   }];
   let arguments = (ins StrAttr:$symbol, I64Attr:$offset,
-                       HetIR_SpaceAttr:$space);
+                       HetIR_SpaceAttr:$space,
+                       OptionalAttr<DenseI64ArrayAttr>:$extent);
   let results = (outs HetIR_Int:$result);
   let assemblyFormat = "$symbol `at` $offset $space attr-dict `:` type($result)";
 }

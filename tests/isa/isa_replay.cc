@@ -1,6 +1,8 @@
 // Replays every run-file through the C API on one device and compares what
 // comes out with the bits a real GPU gave. HETGPU_TEST_DEVICE names the
-// device; "cpu" by default.
+// device; "cpu" by default. With HETGPU_ISA_RECOMPILE=sm_90 each kernel goes
+// through the CUDA target first, and the PTX that comes out of it is replayed;
+// HETGPU_ISA_IMAGES names a folder to write it to.
 
 #include <algorithm>
 #include <cctype>
@@ -9,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,6 +20,7 @@
 #include "hetgpu/hetgpu.h"
 #include "tests/isa/compare.h"
 #include "tests/isa/exclusions.h"
+#include "tests/isa/recompile.h"
 #include "tests/isa/run_file.h"
 
 namespace hetgpu::isa {
@@ -126,6 +130,7 @@ class IsaReplay : public ::testing::TestWithParam<std::string> {
 
   void TearDown() override {
     buffers_.clear();
+    recompiled_.reset();
     if (module_) hetgpuModuleUnload(module_);
   }
 
@@ -143,8 +148,22 @@ class IsaReplay : public ::testing::TestWithParam<std::string> {
               "load"));
     ASSERT_NO_FATAL_FAILURE(Check(
         hetgpuModuleGetFunction(module_, "isa", &function_), "find kernel"));
+    const char* target = std::getenv("HETGPU_ISA_RECOMPILE");
+    if (target != nullptr) return LoadRecompiled(name, target);
     ASSERT_NO_FATAL_FAILURE(Check(hetgpuFunctionPrepare(function_),
                                   "compile"));
+  }
+
+  void LoadRecompiled(const std::string& name, const char* target) {
+    const absl::StatusOr<std::string> image =
+        CudaImage(run_.ptx, name, "isa", target);
+    ASSERT_TRUE(image.ok()) << image.status();
+    if (const char* folder = std::getenv("HETGPU_ISA_IMAGES")) {
+      std::ofstream(absl::StrCat(folder, "/", name, ".ptx")) << *image;
+    }
+    recompiled_ =
+        std::make_unique<Recompiled>(SharedContext(), module_, function_);
+    Check(recompiled_->Load(*image), "load what was recompiled");
   }
 
   // An excluded form must be refused by name, before it runs.
@@ -188,11 +207,13 @@ class IsaReplay : public ::testing::TestWithParam<std::string> {
                          ? static_cast<void*>(&buffers_[i].address)
                          : run_.params[i].value.data());
     }
+    const hetgpuDim3 grid = {run_.grid[0], run_.grid[1], run_.grid[2]};
+    const hetgpuDim3 block = {run_.block[0], run_.block[1], run_.block[2]};
     ASSERT_NO_FATAL_FAILURE(Check(
-        hetgpuLaunchKernel(function_,
-                           {run_.grid[0], run_.grid[1], run_.grid[2]},
-                           {run_.block[0], run_.block[1], run_.block[2]},
-                           run_.shared_bytes, nullptr, args.data()),
+        recompiled_
+            ? recompiled_->Launch(grid, block, run_.shared_bytes, args)
+            : hetgpuLaunchKernel(function_, grid, block, run_.shared_bytes,
+                                 nullptr, args.data()),
         "launch"));
     ASSERT_NO_FATAL_FAILURE(
         Check(hetgpuContextSynchronize(SharedContext()), "run"));
@@ -238,6 +259,7 @@ class IsaReplay : public ::testing::TestWithParam<std::string> {
   RunFile run_;
   hetgpuModule module_ = nullptr;
   hetgpuFunction function_ = nullptr;
+  std::unique_ptr<Recompiled> recompiled_;
   std::vector<Buffer> buffers_;
 };
 

@@ -40,6 +40,8 @@ void AddOptions(CLI::App& app, Options& options) {
   app.add_option("--cpu-mode", options.request.cpu_mode,
                  "How the CPU runs the kernel, for stages after hetir")
       ->check(CLI::IsMember({"auto", "simd", "scalar", "fiber"}));
+  app.add_option("--gpu", options.request.gpu,
+                 "GPU to compile for, for the nvptx stages");
   app.add_flag("--strict", options.request.strict,
                "Canonical NaN, as HETGPU_FP_MODE=strict");
   app.add_option("--completion", options.completion,
@@ -64,6 +66,7 @@ absl::Status PrintCompletion(const std::string& shell) {
         "How the CPU runs the kernel",
         true,
         {"auto", "simd", "scalar", "fiber"}},
+       {"--gpu", "GPU to compile for", true, {}},
        {"--strict", "Canonical NaN", false, {}},
        {"--completion",
         "Print a completion script and exit",

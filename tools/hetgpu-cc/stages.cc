@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/cpu/compile/compile.h"
+#include "backends/cuda/compile/compile.h"
 #include "frontend/ptx/dump.h"
 #include "frontend/ptx/lowering/lowering.h"
 #include "frontend/ptx/parser.h"
@@ -103,8 +104,10 @@ absl::StatusOr<std::string> KernelName(const CompileRequest& request) {
       Cat(request.path, ": this stage needs --kernel, one of: ", names));
 }
 
-template <cpu::Stage kStage>
-absl::Status EmitForCpu(const CompileRequest& request, std::string* output) {
+// Lowers the kernel asked for and hands it to `compile`.
+template <typename Compile>
+absl::Status EmitKernel(const CompileRequest& request, std::string* output,
+                        Compile compile) {
   absl::StatusOr<std::string> kernel = KernelName(request);
   if (!kernel.ok()) return kernel.status();
   CompileRequest one = request;
@@ -122,13 +125,33 @@ absl::Status EmitForCpu(const CompileRequest& request, std::string* output) {
       break;
     }
   }
-  cpu::CompileOptions options;
-  options.kernel = one.kernel;
-  options.mode = request.cpu_mode;
-  options.strict = request.strict;
-  auto text = cpu::CompileTo(kStage, **module, options);
+  absl::StatusOr<std::string> text = compile(**module, one);
   if (text.ok()) *output = *text;
   return text.status();
+}
+
+template <cpu::Stage kStage>
+absl::Status EmitForCpu(const CompileRequest& request, std::string* output) {
+  return EmitKernel(
+      request, output, [](mlir::ModuleOp module, const CompileRequest& one) {
+        cpu::CompileOptions options;
+        options.kernel = one.kernel;
+        options.mode = one.cpu_mode;
+        options.strict = one.strict;
+        return cpu::CompileTo(kStage, module, options);
+      });
+}
+
+template <cuda::Stage kStage>
+absl::Status EmitForCuda(const CompileRequest& request, std::string* output) {
+  return EmitKernel(
+      request, output, [](mlir::ModuleOp module, const CompileRequest& one) {
+        cuda::CompileOptions options;
+        options.kernel = one.kernel;
+        options.target = one.gpu;
+        options.strict = one.strict;
+        return cuda::CompileTo(kStage, module, options);
+      });
 }
 
 constexpr Stage kStages[] = {
@@ -146,6 +169,14 @@ constexpr Stage kStages[] = {
     {"object", "ELF object before linking", EmitForCpu<cpu::Stage::kObject>},
     {"image", "kernel image as the CPU device loads it",
      EmitForCpu<cpu::Stage::kImage>},
+    {"nvptx-hetir", "hetIR after the passes of GPU targets",
+     EmitForCuda<cuda::Stage::kHetir>},
+    {"nvptx-llvm", "LLVM IR as emitted for NVIDIA GPUs",
+     EmitForCuda<cuda::Stage::kLlvm>},
+    {"nvptx-llvm-opt", "LLVM IR after optimisation",
+     EmitForCuda<cuda::Stage::kLlvmOpt>},
+    {"nvptx", "kernel image as the CUDA device loads it: PTX",
+     EmitForCuda<cuda::Stage::kImage>},
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ struct CompileRequest {
   bool locations = false;  // print the PTX place of each op
   std::string cpu_mode = "auto";  // auto, simd, scalar, fiber
   bool strict = false;            // HETGPU_FP_MODE=strict
+  std::string gpu = "sm_90";      // of the stages nvptx…
 };
 
 struct Stage {

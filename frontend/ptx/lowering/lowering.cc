@@ -40,7 +40,8 @@ mlir::Operation* MakeKernel(const Program& program, mlir::OpBuilder& builder) {
       layout.param_bytes, layout.static_shared_bytes,
       layout.dynamic_shared_offset,
       Dimensions(builder, kernel.directives.maxntid),
-      Dimensions(builder, kernel.directives.reqntid));
+      Dimensions(builder, kernel.directives.reqntid), /*lanes=*/1,
+      kernel.directives.minnctapersm, kernel.directives.maxnreg);
 }
 
 mlir::Operation* MakeFunction(const Program& program, uint32_t index,

@@ -52,6 +52,10 @@ Access AccessOf(const Modifiers& mods) {
     access.cache = hetir::CacheHint::last_use;
   } else if (mods.cache == CacheOp::kCs) {
     access.cache = hetir::CacheHint::streaming;
+  } else if (mods.cache == CacheOp::kCg) {
+    access.cache = hetir::CacheHint::cache_global;
+  } else if (mods.cache == CacheOp::kWt) {
+    access.cache = hetir::CacheHint::write_through;
   }
   return access;
 }

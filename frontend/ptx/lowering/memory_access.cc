@@ -138,7 +138,10 @@ Value Lowering::SymbolAddress(const Operand& operand, unsigned bits) {
         Fail(absl::StatusCode::kUnimplemented,
              Cat("variable '", variable.name, "' has no place in memory"));
       }
-      return Create<hetir::DataAddressOp>(type, name, base + offset, space);
+      auto extent = builder_.getDenseI64ArrayAttr(
+          {static_cast<int64_t>(base), static_cast<int64_t>(variable.size)});
+      return Create<hetir::DataAddressOp>(type, name, base + offset, space,
+                                          extent);
     }
     case hetir::Space::shared: {
       uint64_t base = program_.SharedOffset(IdOf(operand));

@@ -39,7 +39,7 @@ Value InConstants(Lowering& l, const std::vector<Variable>& variables,
     if (offset == kNoOffset) continue;
     Value start = l.Create<hetir::DataAddressOp>(
         l.I64(), llvm::StringRef(variable.name), offset,
-        hetir::Space::constant);
+        hetir::Space::constant, mlir::DenseI64ArrayAttr());
     Value inside = l.Create<arith::CmpIOp>(
         arith::CmpIPredicate::ult,
         l.Create<arith::SubIOp>(address, start),

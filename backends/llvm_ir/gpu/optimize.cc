@@ -1,0 +1,56 @@
+#include "backends/llvm_ir/gpu/optimize.h"
+
+#include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/DCE.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/InstSimplifyPass.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+
+namespace hetgpu::llvm_ir {
+
+void OptimizeForGpu(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager cgsccs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  functions.registerPass([&] { return builder.buildDefaultAAPipeline(); });
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(cgsccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, cgsccs, modules);
+
+  llvm::FunctionPassManager passes;
+  // Addresses of arrays that nobody needs as numbers hide them from SROA.
+  passes.addPass(llvm::DCEPass());
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+  passes.addPass(llvm::InstSimplifyPass());
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::ADCEPass());
+  llvm::ModulePassManager all;
+  all.addPass(llvm::GlobalDCEPass());
+  all.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
+  all.run(module, modules);
+}
+
+absl::StatusOr<std::string> GenerateCode(llvm::Module& module,
+                                         llvm::TargetMachine& machine,
+                                         llvm::CodeGenFileType type) {
+  llvm::SmallString<0> buffer;
+  llvm::raw_svector_ostream out(buffer);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, out, nullptr, type,
+                                  /*DisableVerify=*/true)) {
+    return absl::InternalError("gpu: the code generator cannot emit this file");
+  }
+  passes.run(module);
+  return std::string(buffer);
+}
+
+}  // namespace hetgpu::llvm_ir

@@ -1,0 +1,26 @@
+#include "backends/llvm_ir/gpu/passes.h"
+
+#include <string>
+
+#include "hetir/passes/passes.h"
+#include "llvm/Support/raw_ostream.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace hetgpu::llvm_ir {
+
+absl::Status RunGpuPasses(mlir::ModuleOp module) {
+  std::string text;
+  mlir::ScopedDiagnosticHandler handler(
+      module.getContext(), [&](mlir::Diagnostic& diagnostic) {
+        llvm::raw_string_ostream(text) << diagnostic << "; ";
+      });
+  mlir::PassManager passes(module.getContext());
+  passes.addPass(mlir::createCanonicalizerPass());
+  passes.addPass(mlir::createCSEPass());
+  passes.addPass(hetir::CreateRecoverPointersPass());
+  if (mlir::succeeded(passes.run(module))) return absl::OkStatus();
+  return absl::InternalError("gpu: hetIR passes: " + text);
+}
+
+}  // namespace hetgpu::llvm_ir

@@ -3,6 +3,7 @@
 #include "backends/llvm_ir/op_table.h"
 #include "backends/llvm_ir/target_hooks.h"
 #include "hetir/dialect/HetIR.h"
+#include "hetir/dialect/loop_hint.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 
 namespace hetgpu::llvm_ir {
@@ -11,9 +12,21 @@ namespace {
 namespace cf = ::mlir::cf;
 namespace func = ::mlir::func;
 
+// Keeps a loop as it is, where the target wants to hear of it.
+void MarkLoop(Emitter& e, mlir::Operation* op, llvm::Instruction* branch) {
+  if (!op->hasAttr(hetir::kNoUnroll) || !e.hooks().KeepsLoops()) return;
+  llvm::LLVMContext& context = e.context();
+  llvm::Metadata* disable = llvm::MDNode::get(
+      context, llvm::MDString::get(context, "llvm.loop.unroll.disable"));
+  llvm::MDNode* loop =
+      llvm::MDNode::getDistinct(context, {nullptr, disable});
+  loop->replaceOperandWith(0, loop);
+  branch->setMetadata(llvm::LLVMContext::MD_loop, loop);
+}
+
 absl::Status EmitBranch(Emitter& e, cf::BranchOp op) {
   e.AddIncoming(op.getDest(), op.getDestOperands());
-  e.ir().CreateBr(e.BlockOf(op.getDest()));
+  MarkLoop(e, op, e.ir().CreateBr(e.BlockOf(op.getDest())));
   return absl::OkStatus();
 }
 
@@ -43,8 +56,9 @@ absl::Status EmitCondBranch(Emitter& e, cf::CondBranchOp op) {
   }
   e.AddIncoming(op.getTrueDest(), op.getTrueDestOperands());
   e.AddIncoming(op.getFalseDest(), op.getFalseDestOperands());
-  e.ir().CreateCondBr(condition, e.BlockOf(op.getTrueDest()),
-                      e.BlockOf(op.getFalseDest()));
+  MarkLoop(e, op,
+           e.ir().CreateCondBr(condition, e.BlockOf(op.getTrueDest()),
+                               e.BlockOf(op.getFalseDest())));
   return absl::OkStatus();
 }
 

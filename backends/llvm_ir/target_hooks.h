@@ -110,6 +110,8 @@ class TargetHooks {
                                     hetir::DataAddressOp op) {
     return nullptr;
   }
+  // Whether loops marked hetir.nounroll are to be kept from unrolling.
+  virtual bool KeepsLoops() { return false; }
   // Adds what the target knows about a weak load of one thread.
   virtual void DecorateLoad(llvm::LoadInst* load, hetir::LoadOp op) {}
   virtual llvm::Value* DataAddress(Emitter& emitter,

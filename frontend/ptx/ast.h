@@ -195,6 +195,8 @@ struct Body {
   std::vector<TargetTable> target_tables;
   std::vector<Prototype> prototypes;
   std::vector<LineInfo> locs;
+  // Instructions behind a `.pragma "nounroll"`: heads of loops, ascending.
+  std::vector<uint32_t> nounroll;
 
   const RegisterGroup& GroupOf(uint32_t reg) const;
   Type RegisterType(uint32_t reg) const { return GroupOf(reg).type; }

@@ -310,10 +310,15 @@ bool BodyParser::LocInlined(LineInfo* line) {
 }
 
 // Pragmas are advice to NVIDIA's assembler; none changes what a program means.
+// The one that keeps a loop as it is goes on to compilers behind this one.
 bool BodyParser::PragmaStatement() {
   do {
     std::string_view text;
     if (!cursor_.QuotedString(&text)) return context_.FailExpected("a string");
+    if (text == "nounroll") {
+      body_.nounroll.push_back(
+          static_cast<uint32_t>(body_.instructions.size()));
+    }
   } while (cursor_.Accept(','));
   return context_.Expect(';');
 }

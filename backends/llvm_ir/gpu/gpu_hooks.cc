@@ -86,6 +86,11 @@ llvm::Value* GpuHooks::LocalAddress(Emitter& e, llvm::AllocaInst* array) {
 }
 
 void GpuHooks::DecorateLoad(llvm::LoadInst* load, hetir::LoadOp op) {
+  // Constant memory is an operand of arithmetic. Loads from it that may move
+  // are hoisted out of loops and fill registers.
+  if (load->getPointerAddressSpace() == spaces_.constant) {
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load, nullptr);
+  }
   if (op.getCache() != hetir::CacheHint::read_only) return;
   load->setMetadata(llvm::LLVMContext::MD_invariant_load,
                     llvm::MDNode::get(load->getContext(), {}));

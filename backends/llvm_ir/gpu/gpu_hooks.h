@@ -40,6 +40,7 @@ class GpuHooks : public TargetHooks {
   unsigned AddressSpaceOf(hetir::Space space) override;
   uint64_t BaseAlignment(hetir::Space space) override;
   bool NeedsAlignmentChecks() override { return false; }
+  bool KeepsLoops() override { return true; }
   llvm::Value* LocalAddress(Emitter& e, llvm::AllocaInst* array) override;
   void DecorateLoad(llvm::LoadInst* load, hetir::LoadOp op) override;
   llvm::Value* DataAddress(Emitter& e, hetir::DataAddressOp op) override;

@@ -1,17 +1,30 @@
 // Branches and ways to end a thread.
+#include <algorithm>
+
 #include "frontend/ptx/lowering/context.h"
 #include "frontend/ptx/lowering/table.h"
+#include "hetir/dialect/loop_hint.h"
 
 namespace hetgpu::ptx {
 namespace {
 
+// A branch to the head of a loop that is not to be unrolled says so.
+void MarkLoop(Lowering& l, mlir::Operation* branch) {
+  const Body& body = l.body();
+  uint32_t head = body.labels[l.operand(0).index].instruction;
+  if (std::binary_search(body.nounroll.begin(), body.nounroll.end(), head)) {
+    branch->setAttr(hetir::kNoUnroll, l.builder().getUnitAttr());
+  }
+}
+
 void LowerBra(Lowering& l) {
   mlir::Block* target = l.BlockOfLabel(l.operand(0).index);
   if (l.inst().guard == kNone) {
-    l.Create<mlir::cf::BranchOp>(target);
+    MarkLoop(l, l.Create<mlir::cf::BranchOp>(target));
     return;
   }
-  l.Create<mlir::cf::CondBranchOp>(l.ReadGuard(), target, l.NextBlock());
+  MarkLoop(l, l.Create<mlir::cf::CondBranchOp>(l.ReadGuard(), target,
+                                               l.NextBlock()));
 }
 
 // An index outside of the table is undefined in PTX: it traps here. The trap

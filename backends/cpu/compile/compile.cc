@@ -7,6 +7,7 @@
 #include "backends/cpu/compile/machine.h"
 #include "backends/cpu/compile/optimize.h"
 #include "backends/cpu/compile/stage_times.h"
+#include "backends/llvm_ir/code_generator.h"
 #include "backends/llvm_ir/emit.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
@@ -99,7 +100,8 @@ absl::StatusOr<std::string> CompileTo(Stage stage, mlir::ModuleOp module,
                                    ? llvm::CodeGenFileType::AssemblyFile
                                    : llvm::CodeGenFileType::ObjectFile;
   absl::StatusOr<std::string> code =
-      GenerateCode(*emitted->module, **machine, type);
+      llvm_ir::GenerateCode(*emitted->module, **machine, type,
+                            llvm_ir::LoopCode::kOptimize);
   times.Mark("code generation");
   if (!code.ok() || stage != Stage::kImage) return code;
 

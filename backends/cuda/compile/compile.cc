@@ -5,6 +5,7 @@
 #include "backends/cuda/compile/entry.h"
 #include "backends/cuda/compile/machine.h"
 #include "backends/cuda/image.h"
+#include "backends/llvm_ir/code_generator.h"
 #include "backends/llvm_ir/emit.h"
 #include "backends/llvm_ir/gpu/optimize.h"
 #include "backends/llvm_ir/gpu/passes.h"
@@ -73,7 +74,8 @@ absl::StatusOr<std::string> CompileTo(Stage stage, mlir::ModuleOp module,
   if (stage == Stage::kLlvmOpt) return Print(*emitted->module, nullptr);
 
   absl::StatusOr<std::string> ptx = llvm_ir::GenerateCode(
-      *emitted->module, **machine, llvm::CodeGenFileType::AssemblyFile);
+      *emitted->module, **machine, llvm::CodeGenFileType::AssemblyFile,
+      llvm_ir::LoopCode::kKeep);
   times.Mark("code generation");
   if (!ptx.ok()) return ptx;
   ImageHeader header;

@@ -5,6 +5,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 namespace hetgpu::cuda {
 namespace {
@@ -124,6 +125,20 @@ llvm::Value* CudaHooks::ConstPointer(Emitter& e, hetir::DataAddressOp op) {
   }
   return e.ir().CreateConstGEP1_64(e.ir().getInt8Ty(), copy,
                                    op.getOffset() - start);
+}
+
+llvm::Value* CudaHooks::SharedAddress(Emitter& e, hetir::SharedAddressOp op) {
+  llvm::Module& module = *e.function()->getParent();
+  llvm::GlobalVariable* memory = SharedMemory(module, op.getDynamic());
+  // Named by text alone, so it must be said that it is used.
+  llvm::appendToUsed(module, {memory});
+  uint64_t offset = SharedOffset(op);
+  bool wide = op.getType().isInteger(64);
+  std::string place = memory->getName().str();
+  if (offset != 0) place += "+" + std::to_string(offset);
+  return EmitAsm(e, llvm::Twine(wide ? "mov.u64 $0, " : "mov.u32 $0, ") +
+                        place + ";",
+                 e.TypeOf(op.getResult()), {});
 }
 
 // Emitted by TryEmit.

@@ -22,6 +22,10 @@ class CudaHooks : public llvm_ir::GpuHooks {
   bool TryEmit(llvm_ir::Emitter& e, mlir::Operation* op) override;
   llvm::Value* ConstPointer(llvm_ir::Emitter& e,
                             hetir::DataAddressOp op) override;
+  // In 32 bits where the source has 32: shared accesses are emitted as such
+  // (own_memory.cc), and LLVM's own pointers have 64.
+  llvm::Value* SharedAddress(llvm_ir::Emitter& e,
+                             hetir::SharedAddressOp op) override;
   llvm::Value* IsSpace(llvm_ir::Emitter& e, hetir::IsSpaceOp op) override;
   llvm::Value* SpecialRegister(llvm_ir::Emitter& e,
                                hetir::SpecialRegisterOp op) override;

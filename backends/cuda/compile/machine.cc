@@ -3,9 +3,7 @@
 #include <charconv>
 #include <string>
 
-#include "llvm/ADT/StringMap.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/CommandLine.h"
 
 extern "C" {
 void LLVMInitializeNVPTXTargetInfo();
@@ -24,24 +22,15 @@ constexpr unsigned kLeast = 70;
 // In descending order.
 constexpr unsigned kKnown[] = {90, 89, 87, 86, 80, 75, 72, 70};
 
-// Addresses of shared, const and local memory have 32 bits, as sources write
-// them. The setting exists as a command-line option only.
-bool UseShortPointers() {
-  llvm::StringMap<llvm::cl::Option*>& known = llvm::cl::getRegisteredOptions();
-  auto found = known.find("nvptx-short-ptr");
-  return found != known.end() &&
-         !found->second->addOccurrence(0, found->first(), "true");
-}
-
-bool InitializeOnce() {
+void InitializeOnce() {
   static const bool done = [] {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
-    return UseShortPointers();
+    return true;
   }();
-  return done;
+  (void)done;
 }
 
 }  // namespace
@@ -68,9 +57,7 @@ absl::StatusOr<unsigned> ComputeCapability(std::string_view target) {
 
 absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(
     unsigned sm) {
-  if (!InitializeOnce()) {
-    return absl::InternalError("cuda: this LLVM has no short pointers");
-  }
+  InitializeOnce();
   std::string error;
   const llvm::Target* found =
       llvm::TargetRegistry::lookupTarget(kTriple, error);

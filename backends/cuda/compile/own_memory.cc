@@ -1,5 +1,6 @@
-// Loads, stores and fences with an ordering or a cache hint. All others are
-// LLVM's: the code generator knows their addressing modes.
+// Loads, stores and fences with an ordering or a cache hint, and accesses of
+// shared memory, whose addresses have 32 bits. All others are LLVM's: the code
+// generator knows their addressing modes.
 #include "backends/cuda/compile/own_ops.h"
 #include "backends/cuda/compile/ptx_asm.h"
 #include "backends/cuda/compile/ptx_memory.h"
@@ -28,14 +29,17 @@ std::string QualifierOf(Op op) {
   Ordering ordering = op.getOrdering();
   Space space = op.getSpace();
   if (ordering == Ordering::volatile_) {
-    return space == Space::constant ? "" : ".volatile" + SpaceName(space);
+    if (space == Space::constant) return "";
+    return (llvm::Twine(".volatile") + SpaceName(space)).str();
   }
   if (ordering != Ordering::weak && ordering != Ordering::sc &&
       HasOrder(space)) {
-    return "." + hetir::stringifyEnum(ordering).str() +
-           ScopeName(op.getScope()) + SpaceName(space);
+    return ("." + hetir::stringifyEnum(ordering) + ScopeName(op.getScope()) +
+            SpaceName(space))
+        .str();
   }
   if (ordering != Ordering::weak) return "";
+  if (space == Space::shared) return SpaceName(space);
   bool hinted = space == Space::global || space == Space::generic;
   if (!hinted) return "";
   switch (op.getCache()) {
@@ -71,8 +75,8 @@ bool EmitLoad(Emitter& e, hetir::LoadOp op, const Device&) {
   llvm::SmallVector<llvm::Type*> types(count, type);
   llvm::SmallVector<llvm::Value*> values = EmitAsm(
       e,
-      "ld" + qualifier + Vector(count) + name + " " + Group(0, count) + ", " +
-          Bracket(count, op.getOffset()) + ";",
+      llvm::Twine("ld") + qualifier + Vector(count) + name + " " +
+          Group(0, count) + ", " + Bracket(count, op.getOffset()) + ";",
       types, {AddressOf(e, op)},
       strong ? AsmEffect::kMemory : AsmEffect::kRead);
   for (auto [result, value] : llvm::zip_equal(op.getValues(), values)) {
@@ -91,7 +95,7 @@ bool EmitStore(Emitter& e, hetir::StoreOp op, const Device&) {
   llvm::SmallVector<llvm::Value*> arguments = {AddressOf(e, op)};
   for (mlir::Value value : op.getValues()) arguments.push_back(e.Get(value));
   EmitAsm(e,
-          "st" + qualifier + Vector(count) + name + " " +
+          llvm::Twine("st") + qualifier + Vector(count) + name + " " +
               Bracket(0, op.getOffset()) + ", " + Group(1, count) + ";",
           llvm::ArrayRef<llvm::Type*>(), arguments, AsmEffect::kMemory);
   return true;

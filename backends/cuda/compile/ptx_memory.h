@@ -49,8 +49,7 @@ llvm::Value* AddressOf(llvm_ir::Emitter& e, Op op) {
 // "[$n+offset]"
 inline std::string Bracket(size_t operand, int64_t offset) {
   std::string text = "[$" + std::to_string(operand);
-  if (offset > 0) text += "+";
-  if (offset != 0) text += std::to_string(offset);
+  if (offset != 0) text += "+" + std::to_string(offset);  // also "+-4"
   return text + "]";
 }
 

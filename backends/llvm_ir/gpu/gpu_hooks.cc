@@ -121,15 +121,18 @@ llvm::GlobalVariable* GpuHooks::SharedMemory(llvm::Module& module,
   return memory;
 }
 
+uint64_t GpuHooks::SharedOffset(hetir::SharedAddressOp op) {
+  return op.getOffset() -
+         (op.getDynamic() ? kernel_.getDynamicSharedOffset() : 0);
+}
+
 // The machine places both kinds itself, one behind the other.
 llvm::Value* GpuHooks::SharedAddress(Emitter& e, hetir::SharedAddressOp op) {
   Ir& ir = e.ir();
   llvm::GlobalVariable* memory =
       SharedMemory(*e.function()->getParent(), op.getDynamic());
-  uint64_t offset = op.getOffset();
-  if (op.getDynamic()) offset -= kernel_.getDynamicSharedOffset();
   llvm::Value* pointer =
-      ir.CreateConstGEP1_64(ir.getInt8Ty(), memory, offset);
+      ir.CreateConstGEP1_64(ir.getInt8Ty(), memory, SharedOffset(op));
   return ir.CreatePtrToInt(pointer, e.TypeOf(op.getResult()));
 }
 

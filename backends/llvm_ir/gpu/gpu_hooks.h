@@ -57,10 +57,12 @@ class GpuHooks : public TargetHooks {
   // size, or 0 when it takes none.
   uint64_t DecorateParameterBlock(llvm::Function& function);
   hetir::KernelOp kernel() { return kernel_; }
+  // The static or dynamic shared memory of the kernel, made when first used,
+  // and where in it a variable lies.
+  llvm::GlobalVariable* SharedMemory(llvm::Module& module, bool dynamic);
+  uint64_t SharedOffset(hetir::SharedAddressOp op);
 
  private:
-  // The static or dynamic shared memory of the kernel, made when first used.
-  llvm::GlobalVariable* SharedMemory(llvm::Module& module, bool dynamic);
   llvm::Value* Cast(Emitter& e, llvm::Value* address, unsigned from,
                     unsigned to);
 

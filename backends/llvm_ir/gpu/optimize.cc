@@ -1,7 +1,6 @@
 #include "backends/llvm_ir/gpu/optimize.h"
 
 #include "llvm/Analysis/AliasAnalysis.h"
-#include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
@@ -37,20 +36,6 @@ void OptimizeForGpu(llvm::Module& module, llvm::TargetMachine& machine) {
   all.addPass(llvm::GlobalDCEPass());
   all.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
   all.run(module, modules);
-}
-
-absl::StatusOr<std::string> GenerateCode(llvm::Module& module,
-                                         llvm::TargetMachine& machine,
-                                         llvm::CodeGenFileType type) {
-  llvm::SmallString<0> buffer;
-  llvm::raw_svector_ostream out(buffer);
-  llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, out, nullptr, type,
-                                  /*DisableVerify=*/true)) {
-    return absl::InternalError("gpu: the code generator cannot emit this file");
-  }
-  passes.run(module);
-  return std::string(buffer);
 }
 
 }  // namespace hetgpu::llvm_ir

@@ -5,19 +5,12 @@
 #ifndef HETGPU_BACKENDS_LLVM_IR_GPU_OPTIMIZE_H_
 #define HETGPU_BACKENDS_LLVM_IR_GPU_OPTIMIZE_H_
 
-#include <string>
-
-#include "absl/status/statusor.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
 
 namespace hetgpu::llvm_ir {
 
 void OptimizeForGpu(llvm::Module& module, llvm::TargetMachine& machine);
-
-absl::StatusOr<std::string> GenerateCode(llvm::Module& module,
-                                         llvm::TargetMachine& machine,
-                                         llvm::CodeGenFileType type);
 
 }  // namespace hetgpu::llvm_ir
 

@@ -91,7 +91,12 @@ std::string SharedBackend() {
   hetgpuDeviceProperties properties = {};
   properties.struct_size = sizeof(properties);
   hetgpuDeviceGetProperties(device, &properties);
-  return properties.backend ? properties.backend : "";
+  const std::string name = properties.backend ? properties.backend : "";
+  // A backend's routes take different forms.
+  const char* route = std::getenv("HETGPU_CUDA_ROUTE");
+  const bool other = name == "cuda" && route != nullptr &&
+                     std::string(route) == "recompiled";
+  return other ? "cuda-recompiled" : name;
 }
 
 const Exclusion* ExclusionOf(const std::string& path) {

@@ -10,10 +10,10 @@
 
 namespace hetgpu::llvm_ir {
 
-enum class LoopCode {
+enum class CodeShape {
   kOptimize,
-  // Loops are left as they are: no strength reduction of their addresses,
-  // nothing is moved out of them, and blocks stay in order.
+  // The code is left as it is: the target's own optimisations of LLVM IR do not
+  // run, nothing is moved out of loops, and blocks stay in order.
   kKeep,
 };
 
@@ -21,7 +21,7 @@ enum class LoopCode {
 absl::StatusOr<std::string> GenerateCode(llvm::Module& module,
                                          llvm::TargetMachine& machine,
                                          llvm::CodeGenFileType type,
-                                         LoopCode loops);
+                                         CodeShape shape);
 
 }  // namespace hetgpu::llvm_ir
 

@@ -101,7 +101,7 @@ absl::StatusOr<std::string> CompileTo(Stage stage, mlir::ModuleOp module,
                                    : llvm::CodeGenFileType::ObjectFile;
   absl::StatusOr<std::string> code =
       llvm_ir::GenerateCode(*emitted->module, **machine, type,
-                            llvm_ir::LoopCode::kOptimize);
+                            llvm_ir::CodeShape::kOptimize);
   times.Mark("code generation");
   if (!code.ok() || stage != Stage::kImage) return code;
 

@@ -75,7 +75,7 @@ absl::StatusOr<std::string> CompileTo(Stage stage, mlir::ModuleOp module,
 
   absl::StatusOr<std::string> ptx = llvm_ir::GenerateCode(
       *emitted->module, **machine, llvm::CodeGenFileType::AssemblyFile,
-      llvm_ir::LoopCode::kKeep);
+      llvm_ir::CodeShape::kKeep);
   times.Mark("code generation");
   if (!ptx.ok()) return ptx;
   ImageHeader header;

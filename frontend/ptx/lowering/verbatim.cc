@@ -1,0 +1,122 @@
+// Instructions handed on as they stand, as hetir.vendor, to a compiler for the
+// devices whose they are. Their operands become values; the text keeps the rest.
+#include <cstring>
+#include <string>
+
+#include "frontend/ptx/lowering/context.h"
+#include "frontend/ptx/lowering/verbatim.h"
+#include "frontend/ptx/text.h"
+
+namespace hetgpu::ptx {
+namespace {
+
+class Verbatim {
+ public:
+  explicit Verbatim(Lowering& l) : l_(l) {}
+
+  void Lower() {
+    for (size_t i = 0; i < l_.num_operands(); ++i) Collect(l_.operand(i));
+    std::string text(l_.inst().opcode->text);
+    for (size_t i = 0; i < l_.num_operands(); ++i) {
+      text += (i == 0 ? " " : ", ") + TextOf(l_.operand(i));
+    }
+    if (l_.failed()) return;
+    auto op = l_.Create<hetir::VendorOp>(
+        types_, llvm::StringRef("nv"), llvm::StringRef(text + ";"),
+        llvm::StringRef(), inputs_);
+    for (size_t i = 0; i < results_.size(); ++i) {
+      l_.Write(results_[i], op.getOutputs()[i], TypeOfRegister(results_[i]));
+    }
+  }
+
+ private:
+  Type TypeOfRegister(const Operand& operand) {
+    return l_.body().RegisterType(operand.index);
+  }
+
+  // The registers that the instruction writes: they come first in numbers.
+  void Collect(const Operand& operand) {
+    for (const Operand& part : l_.body().Children(operand)) Collect(part);
+    if (operand.kind != OperandKind::kRegister || !operand.is_dest) return;
+    results_.push_back(operand);
+    types_.push_back(l_.TypeOf(TypeOfRegister(operand)));
+  }
+
+  std::string Input(Value value) {
+    inputs_.push_back(value);
+    return Cat("$", results_.size() + inputs_.size() - 1);
+  }
+
+  std::string Parts(const Operand& operand, std::string_view between) {
+    std::string text;
+    for (const Operand& part : l_.body().Children(operand)) {
+      if (!text.empty()) text += between;
+      text += TextOf(part);
+    }
+    return text;
+  }
+
+  std::string TextOfImmediate(const Operand& operand) {
+    if (operand.type == Type::kF32 || operand.type == Type::kF64) {
+      l_.Refuse("a float constant");
+    }
+    return Cat(operand.value);
+  }
+
+  std::string TextOfAddress(const Operand& operand) {
+    if (operand.num_children != 0) l_.Refuse("compound address");
+    Address address = l_.ReadAddress(operand, l_.SpaceOf(l_.mods().space));
+    std::string text = "[" + Input(address.base);
+    if (address.offset != 0) text += Cat("+", address.offset);
+    return text + "]";
+  }
+
+  std::string TextOf(const Operand& operand) {
+    switch (operand.kind) {
+      case OperandKind::kRegister:
+        if (operand.is_dest) return Cat("$", next_result_++);
+        return Input(l_.Read(operand, TypeOfRegister(operand)));
+      case OperandKind::kImmediate: return TextOfImmediate(operand);
+      case OperandKind::kAddress: return TextOfAddress(operand);
+      case OperandKind::kVector: return "{" + Parts(operand, ", ") + "}";
+      case OperandKind::kPair: return Parts(operand, "|");
+      case OperandKind::kSink: return "_";
+      default:
+        l_.Refuse("unexpected kind of operand");
+        return "";
+    }
+  }
+
+  Lowering& l_;
+  std::vector<Operand> results_;
+  llvm::SmallVector<mlir::Type> types_;
+  Values inputs_;
+  size_t next_result_ = 0;
+};
+
+void LowerVerbatim(Lowering& l) { Verbatim(l).Lower(); }
+
+// What has a slow portable form, or none.
+constexpr LoweringRow kRows[] = {
+    {Op::kMma, Effect::kEffect, LowerVerbatim},
+    {Op::kWmmaMma, Effect::kEffect, LowerVerbatim},
+    {Op::kWmmaLoad, Effect::kEffect, LowerVerbatim},
+    {Op::kWmmaStore, Effect::kEffect, LowerVerbatim},
+    {Op::kLdmatrix, Effect::kEffect, LowerVerbatim},
+    {Op::kStmatrix, Effect::kEffect, LowerVerbatim},
+    {Op::kMovmatrix, Effect::kEffect, LowerVerbatim},
+    {Op::kBarrierClusterArrive, Effect::kEffect, LowerVerbatim},
+    {Op::kBarrierClusterWait, Effect::kEffect, LowerVerbatim},
+    {Op::kAlloca, Effect::kEffect, LowerVerbatim},
+};
+
+}  // namespace
+
+const LoweringRow* FindVerbatimRow(Op op) {
+  for (const LoweringRow& row : kRows) {
+    if (row.op == op) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace hetgpu::ptx

@@ -29,7 +29,8 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> LoadSource(
   }
   auto module = ptx::Parse(request.source, request.source_name);
   if (!module.ok()) return module.status();
-  return ptx::LowerKernel(**module, request.kernel, context);
+  return ptx::LowerKernel(**module, request.kernel, context,
+                          request.backend == "cuda" ? "nv" : "");
 }
 
 }  // namespace hetgpu

@@ -60,7 +60,7 @@ absl::StatusOr<OwningModule> LoadHetir(const CompileRequest& request,
   auto module = ParsePtx(request);
   if (!module.ok()) return module.status();
   if (request.kernel.empty()) return ptx::LowerModule(**module, context);
-  return ptx::LowerKernel(**module, request.kernel, context);
+  return ptx::LowerKernel(**module, request.kernel, context, request.vendor);
 }
 
 absl::Status EmitContainer(const CompileRequest& request,
@@ -107,11 +107,12 @@ absl::StatusOr<std::string> KernelName(const CompileRequest& request) {
 // Lowers the kernel asked for and hands it to `compile`.
 template <typename Compile>
 absl::Status EmitKernel(const CompileRequest& request, std::string* output,
-                        Compile compile) {
+                        Compile compile, std::string_view vendor = "") {
   absl::StatusOr<std::string> kernel = KernelName(request);
   if (!kernel.ok()) return kernel.status();
   CompileRequest one = request;
   one.kernel = *kernel;
+  one.vendor = vendor;
   mlir::DialectRegistry registry;
   hetir::RegisterDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
@@ -151,7 +152,8 @@ absl::Status EmitForCuda(const CompileRequest& request, std::string* output) {
         options.target = one.gpu;
         options.strict = one.strict;
         return cuda::CompileTo(kStage, module, options);
-      });
+      },
+      "nv");
 }
 
 constexpr Stage kStages[] = {

@@ -18,6 +18,8 @@ struct CompileRequest {
   std::string cpu_mode = "auto";  // auto, simd, scalar, fiber
   bool strict = false;            // HETGPU_FP_MODE=strict
   std::string gpu = "sm_90";      // of the stages nvptx…
+  std::string_view vendor;        // whose instructions are handed on; set by
+                                  // the stage
 };
 
 struct Stage {

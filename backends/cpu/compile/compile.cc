@@ -7,7 +7,6 @@
 #include "backends/cpu/compile/machine.h"
 #include "backends/cpu/compile/optimize.h"
 #include "backends/cpu/compile/stage_times.h"
-#include "backends/llvm_ir/code_generator.h"
 #include "backends/llvm_ir/emit.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/raw_ostream.h"
@@ -100,8 +99,7 @@ absl::StatusOr<std::string> CompileTo(Stage stage, mlir::ModuleOp module,
                                    ? llvm::CodeGenFileType::AssemblyFile
                                    : llvm::CodeGenFileType::ObjectFile;
   absl::StatusOr<std::string> code =
-      llvm_ir::GenerateCode(*emitted->module, **machine, type,
-                            llvm_ir::CodeShape::kOptimize);
+      GenerateCode(*emitted->module, **machine, type);
   times.Mark("code generation");
   if (!code.ok() || stage != Stage::kImage) return code;
 

@@ -5,8 +5,8 @@
 #include "backends/cuda/compile/entry.h"
 #include "backends/cuda/compile/machine.h"
 #include "backends/cuda/image.h"
-#include "backends/llvm_ir/code_generator.h"
 #include "backends/llvm_ir/emit.h"
+#include "backends/llvm_ir/gpu/code_generator.h"
 #include "backends/llvm_ir/gpu/optimize.h"
 #include "backends/llvm_ir/gpu/passes.h"
 #include "llvm/Support/raw_ostream.h"
@@ -73,9 +73,8 @@ absl::StatusOr<std::string> CompileTo(Stage stage, mlir::ModuleOp module,
   times.Mark("LLVM optimisation");
   if (stage == Stage::kLlvmOpt) return Print(*emitted->module, nullptr);
 
-  absl::StatusOr<std::string> ptx = llvm_ir::GenerateCode(
-      *emitted->module, **machine, llvm::CodeGenFileType::AssemblyFile,
-      llvm_ir::CodeShape::kKeep);
+  absl::StatusOr<std::string> ptx = llvm_ir::GenerateGpuCode(
+      *emitted->module, **machine, llvm::CodeGenFileType::AssemblyFile);
   times.Mark("code generation");
   if (!ptx.ok()) return ptx;
   ImageHeader header;

@@ -22,6 +22,7 @@ char Letter(llvm::Type* type) {
     case 1: return 'b';
     case 16: return 'h';
     case 64: return 'l';
+    case 128: return 'q';
     default: return 'r';
   }
 }

@@ -1,4 +1,5 @@
 #include "frontend/ptx/lowering/context.h"
+#include "frontend/ptx/lowering/verbatim.h"
 
 #include <string>
 
@@ -160,7 +161,9 @@ void Lowering::LowerBlock(uint32_t block) {
 void Lowering::LowerInstruction(const Instruction& inst) {
   inst_ = &inst;
   loc_ = LocationOf(inst.location);
-  const LoweringRow* row = FindRow(inst.op());
+  const LoweringRow* row =
+      program_.keeps_ptx() ? FindVerbatimRow(inst.op()) : nullptr;
+  if (!row) row = FindRow(inst.op());
   if (!row) return Refuse();
   if (inst.guard == kNone || row->effect == Effect::kBranch) {
     row->lower(*this);

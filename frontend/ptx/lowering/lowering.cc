@@ -81,8 +81,8 @@ absl::Status CheckCluster(const Program& program) {
 }
 
 absl::Status LowerInto(const Module& module, const Sema& sema, uint32_t kernel,
-                       mlir::ModuleOp target) {
-  Program program(module, sema, kernel, target.getContext());
+                       mlir::ModuleOp target, std::string_view vendor = "") {
+  Program program(module, sema, kernel, target.getContext(), vendor);
   if (!program.layout().refusal.ok()) return program.layout().refusal;
   if (auto status = CheckCluster(program); !status.ok()) return status;
   mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(target.getBody());
@@ -110,7 +110,8 @@ mlir::Location FileOf(const Module& module, mlir::MLIRContext* context) {
 }  // namespace
 
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> LowerKernel(
-    const Module& module, std::string_view kernel, mlir::MLIRContext* context) {
+    const Module& module, std::string_view kernel, mlir::MLIRContext* context,
+    std::string_view vendor) {
   std::optional<uint32_t> index = module.FindFunction(kernel);
   if (!index || !module.functions[*index].is_entry) {
     return absl::NotFoundError(
@@ -121,7 +122,7 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> LowerKernel(
   LoadDialects(context);
   mlir::OwningOpRef<mlir::ModuleOp> result =
       mlir::ModuleOp::create(FileOf(module, context));
-  absl::Status status = LowerInto(module, *sema, *index, *result);
+  absl::Status status = LowerInto(module, *sema, *index, *result, vendor);
   if (!status.ok()) return status;
   return result;
 }

@@ -31,8 +31,13 @@ namespace hetgpu::ptx {
 // and place), kInvalidArgument (sema's refusal of a function that is reached,
 // or a use that PTX does not allow). Messages start with "file:line:column: ".
 // Thread-safe for different contexts; `context` gets the dialects loaded.
+//
+// With `vendor` "nv" the result is for NVIDIA's devices: matrix instructions and
+// others that those have and hetIR has not are handed on as hetir.vendor
+// (verbatim.cc) instead of being taken apart or refused.
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> LowerKernel(
-    const Module& module, std::string_view kernel, mlir::MLIRContext* context);
+    const Module& module, std::string_view kernel, mlir::MLIRContext* context,
+    std::string_view vendor = "");
 
 // Lowers every kernel, each to a nested module named like it. Fails on the
 // first kernel that LowerKernel refuses.

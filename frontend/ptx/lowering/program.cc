@@ -32,10 +32,11 @@ mlir::FunctionType SignatureOf(const std::vector<Variable>& returns,
 }
 
 Program::Program(const Module& module, const Sema& sema, uint32_t kernel,
-                 mlir::MLIRContext* context)
+                 mlir::MLIRContext* context, std::string_view vendor)
     : module_(module),
       sema_(sema),
       context_(context),
+      keeps_ptx_(vendor == "nv"),
       layout_(sema.LayOutKernel(kernel)) {}
 
 std::vector<uint32_t> Program::Functions() const {

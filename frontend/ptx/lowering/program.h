@@ -3,6 +3,7 @@
 #define HETGPU_FRONTEND_PTX_LOWERING_PROGRAM_H_
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "frontend/ptx/ast.h"
@@ -25,14 +26,16 @@ mlir::FunctionType SignatureOf(const std::vector<Variable>& returns,
 
 class Program {
  public:
-  // `kernel` is an entry of the module.
+  // `kernel` is an entry of the module. `vendor` as in LowerKernel.
   Program(const Module& module, const Sema& sema, uint32_t kernel,
-          mlir::MLIRContext* context);
+          mlir::MLIRContext* context, std::string_view vendor);
 
   const Module& module() const { return module_; }
   mlir::MLIRContext* context() const { return context_; }
   const Function& kernel() const { return module_.functions[layout_.function]; }
   const KernelLayout& layout() const { return layout_; }
+  // Whether PTX's own devices are compiled for.
+  bool keeps_ptx() const { return keeps_ptx_; }
   // Device functions to lower: all that may run and are defined.
   std::vector<uint32_t> Functions() const;
 
@@ -57,6 +60,7 @@ class Program {
   const Module& module_;
   const Sema& sema_;
   mlir::MLIRContext* context_;
+  const bool keeps_ptx_;
   KernelLayout layout_;
 };
 

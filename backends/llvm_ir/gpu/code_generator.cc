@@ -1,9 +1,12 @@
-#include "backends/llvm_ir/code_generator.h"
+#include "backends/llvm_ir/gpu/code_generator.h"
 
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 
 namespace hetgpu::llvm_ir {
@@ -39,20 +42,16 @@ bool AddSelection(llvm::LLVMTargetMachine& machine,
 // What TargetMachine::addPassesToEmitFile does, with some passes left out.
 bool AddPasses(llvm::LLVMTargetMachine& machine,
                llvm::legacy::PassManager& passes, llvm::raw_pwrite_stream& out,
-               llvm::CodeGenFileType type, CodeShape shape) {
+               llvm::CodeGenFileType type) {
   auto* info = new llvm::MachineModuleInfoWrapperPass(&machine);
   llvm::TargetPassConfig* config = machine.createPassConfig(passes);
   config->setDisableVerify(true);
   passes.add(config);
   passes.add(info);
-  if (shape == CodeShape::kKeep) {
-    config->disablePass(&llvm::EarlyMachineLICMID);
-    config->disablePass(&llvm::MachineLICMID);
-    config->disablePass(&llvm::MachineBlockPlacementID);
-    if (!AddSelection(machine, passes, *config)) return false;
-  } else if (config->addISelPasses()) {
-    return false;
-  }
+  config->disablePass(&llvm::EarlyMachineLICMID);
+  config->disablePass(&llvm::MachineLICMID);
+  config->disablePass(&llvm::MachineBlockPlacementID);
+  if (!AddSelection(machine, passes, *config)) return false;
   config->addMachinePasses();
   config->setInitialized();
   if (machine.addAsmPrinter(passes, out, nullptr, type,
@@ -65,19 +64,28 @@ bool AddPasses(llvm::LLVMTargetMachine& machine,
 
 }  // namespace
 
-absl::StatusOr<std::string> GenerateCode(llvm::Module& module,
-                                         llvm::TargetMachine& machine,
-                                         llvm::CodeGenFileType type,
-                                         CodeShape shape) {
+absl::StatusOr<std::string> GenerateGpuCode(llvm::Module& module,
+                                            llvm::TargetMachine& machine,
+                                            llvm::CodeGenFileType type) {
   llvm::SmallString<0> buffer;
   llvm::raw_svector_ostream out(buffer);
   llvm::legacy::PassManager passes;
   // All code generators of LLVM are of this class.
   auto& generator = static_cast<llvm::LLVMTargetMachine&>(machine);
-  if (!AddPasses(generator, passes, out, type, shape)) {
-    return absl::InternalError("the code generator cannot emit this file");
+  if (!AddPasses(generator, passes, out, type)) {
+    return absl::InternalError("gpu: the code generator cannot emit this file");
   }
+  std::string problem;
+  module.getContext().setDiagnosticHandlerCallBack(
+      [](const llvm::DiagnosticInfo* info, void* text) {
+        if (info->getSeverity() != llvm::DS_Error) return;
+        llvm::raw_string_ostream stream(*static_cast<std::string*>(text));
+        llvm::DiagnosticPrinterRawOStream printer(stream);
+        info->print(printer);
+      },
+      &problem);
   passes.run(module);
+  if (!problem.empty()) return absl::UnimplementedError("gpu: " + problem);
   return std::string(buffer);
 }
 

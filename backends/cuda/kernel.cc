@@ -98,11 +98,14 @@ absl::Status CudaKernel::FindCopies(const Library& library, CUmodule module) {
 CUresult CudaKernel::BeginLaunch(const Current& current, CUstream stream,
                                  LaunchDesc& desc) {
   if (!image_) return CUDA_SUCCESS;
-  std::string prefix(desc.params.empty() ? sizeof(uint64_t) : kParamOffset,
-                     '\0');
+  // Without parameters the entry takes the address alone.
+  const bool has_block = !desc.params.empty();
+  std::string prefix(has_block ? kParamOffset : sizeof(uint64_t), '\0');
   std::memcpy(prefix.data(), &desc.module_data, sizeof(uint64_t));
   desc.params.insert(0, prefix);
   std::lock_guard<std::mutex> lock(mutex_);
+  entry_info_.params.resize(has_block ? 2 : 1);
+  desc.info = &entry_info_;
   for (size_t i = 0; i < copies_.size(); ++i) {
     const ConstCopy& copy = image_->const_copies[i];
     const CUresult result = current.library().MemcpyDtoDAsync(

@@ -49,15 +49,20 @@ class CudaKernel final : public Kernel {
       : ptx_(std::move(ptx)),
         name_(std::move(name)),
         explanation_(std::move(explanation)),
-        image_(std::move(image)) {}
+        image_(std::move(image)) {
+    // The data address, then the block.
+    entry_info_.name = name_;
+    entry_info_.params.resize(2);
+    entry_info_.params[1].offset = kParamOffset;
+  }
 
   std::string Explain() const override { return explanation_; }
   bool may_print() const { return ptx_->may_print(); }
   // The function in the present context, ready for `dynamic_shared` bytes.
   absl::StatusOr<CUfunction> Get(const Current& current,
                                  uint32_t dynamic_shared);
-  // Behind a Get() in the same context: turns the parameters into what the
-  // function takes and enqueues what must be done before the launch.
+  // Behind a Get() in the same context: turns the parameters, and what `desc`
+  // says of them, into what the function takes and enqueues what must be done before the launch.
   CUresult BeginLaunch(const Current& current, CUstream stream,
                        LaunchDesc& desc);
 
@@ -68,6 +73,7 @@ class CudaKernel final : public Kernel {
   const std::string name_;
   const std::string explanation_;
   const std::optional<ImageHeader> image_;
+  KernelInfo entry_info_;  // of the recompiled entry
   std::mutex mutex_;
   CUfunction function_ = nullptr;
   uint64_t generation_ = 0;

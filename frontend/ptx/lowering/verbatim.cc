@@ -18,7 +18,7 @@ class Verbatim {
     for (size_t i = 0; i < l_.num_operands(); ++i) Collect(l_.operand(i));
     std::string text(l_.inst().opcode->text);
     for (size_t i = 0; i < l_.num_operands(); ++i) {
-      text += (i == 0 ? " " : ", ") + TextOf(l_.operand(i));
+      text += (i == 0 ? " " : ", ") + TextOfFragment(i);
     }
     if (l_.failed()) return;
     auto op = l_.Create<hetir::VendorOp>(
@@ -40,6 +40,25 @@ class Verbatim {
     if (operand.kind != OperandKind::kRegister || !operand.is_dest) return;
     results_.push_back(operand);
     types_.push_back(l_.TypeOf(TypeOfRegister(operand)));
+  }
+
+  // Whether operand `i` must be a list, even of one register.
+  bool IsFragment(size_t i) const {
+    switch (l_.inst().op()) {
+      case Op::kMma:
+      case Op::kWmmaMma: return true;
+      case Op::kLdmatrix:
+      case Op::kWmmaLoad: return i == 0;
+      case Op::kStmatrix:
+      case Op::kWmmaStore: return i == 1;
+      default: return false;
+    }
+  }
+
+  std::string TextOfFragment(size_t i) {
+    std::string text = TextOf(l_.operand(i));
+    bool one = l_.operand(i).kind == OperandKind::kRegister && IsFragment(i);
+    return one ? "{" + text + "}" : text;
   }
 
   std::string Input(Value value) {

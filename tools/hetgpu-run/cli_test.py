@@ -631,12 +631,15 @@ ret;
                    "--arg", "in:u32[1]", "--timeout", "200", contains="spin")
         self.assertLess(time.monotonic() - start, 30)
 
-    # A kernel that takes long to compile: many dependent steps.
+    # A kernel that takes minutes to compile: a thousand values are alive all
+    # the time.
     def slow_kernel(self):
-        steps = "".join(
-            "mad.lo.u32 %%r%d, %%r%d, %%r%d, %d;\n" % (
-                i % 997 + 1, (i * 7) % 997 + 1, (i * 13) % 997 + 1, i)
-            for i in range(150000))
+        count = 997
+        steps = ["mov.u32 %%r%d, %%clock;" % i for i in range(1, count + 1)]
+        steps += ["mad.lo.u32 %%r%d, %%r%d, %%r%d, %%r%d;" % (
+            i % count + 1, i * 7 % count + 1, i * 13 % count + 1,
+            i * 31 % count + 1) for i in range(20000)]
+        steps += ["xor.b32 %%r1, %%r1, %%r%d;" % i for i in range(2, count + 1)]
         return self.path("slow.ptx", """.version 7.0
 .target sm_70
 .address_size 64
@@ -644,8 +647,7 @@ ret;
 .reg .u32 %r<1000>;
 .reg .u64 %a;
 ld.param.u64 %a, [p];
-mov.u32 %r1, %tid.x;
-""" + steps + "st.global.u32 [%a], %r1;\nret;\n}\n")
+""" + "\n".join(steps) + "\nst.global.u32 [%a], %r1;\nret;\n}\n")
 
     def slow_launch(self):
         return (self.slow_kernel(), "--kernel", "slow", "--grid", "1",

@@ -56,7 +56,8 @@ case "$command" in
     ;;
   test)
     build "$preset"
-    ctest --test-dir "build/$preset" --output-on-failure -j "$(nproc)"
+    ctest --test-dir "build/$preset" --output-on-failure -j "$(nproc)" \
+      --repeat until-pass:2
     ;;
   build)
     build "$preset"

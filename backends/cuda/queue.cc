@@ -124,7 +124,10 @@ CUresult CudaQueue::LaunchOn(const Current& current, const LaunchDesc& desc,
   const CUresult result = desc.cooperative
                               ? LaunchCooperative(library, desc, function)
                               : LaunchPlain(library, desc, function);
-  if (result != CUDA_SUCCESS || desc.timeout_ms == 0) return result;
+  if (result != CUDA_SUCCESS) return result;
+  // It runs: what fails from here on may be its doing.
+  busy_ = true;
+  if (desc.timeout_ms == 0) return result;
   return watchdog_.Watch(current, stream_, desc.info->name, desc.timeout_ms);
 }
 

@@ -56,8 +56,7 @@ case "$command" in
     ;;
   test)
     build "$preset"
-    ctest --test-dir "build/$preset" --output-on-failure -j "$(nproc)" \
-      --repeat until-pass:2
+    ctest --test-dir "build/$preset" --output-on-failure -j "$(nproc)"
     ;;
   build)
     build "$preset"

@@ -127,7 +127,9 @@ void Context::MoveTo(std::unique_ptr<hetgpu::Device> device,
   std::lock_guard lock(mutex_);
   if (print_) next->device().SetPrintf(print_);
   for (const auto& [limit, value] : limits_) {
-    (void)next->device().SetLimit(limit, value);
+    if (auto set = next->device().SetLimit(limit, value); !set.ok()) {
+      account += Cat("; not kept: ", LimitError(limit, set).message());
+    }
   }
   opening_->SetAccount(std::move(account));
   opening_.swap(next);

@@ -114,10 +114,14 @@ absl::StatusOr<TraceSummary> ReadTrace(const std::string& path) {
 }
 
 absl::StatusOr<TraceSummary> TraceOf(std::vector<std::string>& program) {
-  char folder[] = "/tmp/hetgpu-profile-XXXXXX";
-  if (mkdtemp(folder) == nullptr) {
+  std::error_code no_folder;
+  std::string folder = std::filesystem::temp_directory_path(no_folder) /
+                       "hetgpu-profile-XXXXXX";
+  if (no_folder || mkdtemp(folder.data()) == nullptr) {
     return absl::NotFoundError(
-        Cat("cannot make a folder for the trace: ", std::strerror(errno)));
+        Cat("cannot make a folder for the trace: ",
+            no_folder ? no_folder.message()
+                      : std::string(std::strerror(errno))));
   }
   const absl::Cleanup remove = [&] {
     std::error_code ignored;

@@ -8,9 +8,25 @@
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/InstSimplifyPass.h"
 #include "llvm/Transforms/Scalar/SROA.h"
-#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 namespace hetgpu::llvm_ir {
+namespace {
+
+// Where nothing else comes in, a block becomes part of the one before.
+struct MergeBlocksPass : llvm::PassInfoMixin<MergeBlocksPass> {
+  llvm::PreservedAnalyses run(llvm::Function& function,
+                              llvm::FunctionAnalysisManager&) {
+    bool merged = false;
+    for (llvm::BasicBlock& block : llvm::make_early_inc_range(function)) {
+      merged |= llvm::MergeBlockIntoPredecessor(&block);
+    }
+    return merged ? llvm::PreservedAnalyses::none()
+                  : llvm::PreservedAnalyses::all();
+  }
+};
+
+}  // namespace
 
 void OptimizeForGpu(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::LoopAnalysisManager loops;
@@ -26,6 +42,7 @@ void OptimizeForGpu(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.crossRegisterProxies(loops, functions, cgsccs, modules);
 
   llvm::FunctionPassManager passes;
+  passes.addPass(MergeBlocksPass());
   // Addresses of arrays that nobody needs as numbers hide them from SROA.
   passes.addPass(llvm::DCEPass());
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));

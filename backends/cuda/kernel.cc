@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "backends/cuda/core_dump.h"
 #include "backends/cuda/status_util.h"
 
 namespace hetgpu::cuda {
@@ -15,11 +16,12 @@ constexpr uint32_t kDefaultSharedLimit = 48 << 10;
 
 }  // namespace
 
-LoadedPtx::LoadedPtx(const Context& context, std::string ptx,
-                     std::string name)
+LoadedPtx::LoadedPtx(const Context& context, std::string ptx, std::string name,
+                     bool has_lines)
     : context_(context),
       ptx_(std::move(ptx)),
       name_(std::move(name)),
+      has_lines_(has_lines),
       may_print_(ptx_.find("vprintf") != std::string::npos) {}
 
 LoadedPtx::~LoadedPtx() {
@@ -31,10 +33,13 @@ LoadedPtx::~LoadedPtx() {
 
 absl::Status LoadedPtx::Load(const Current& current) {
   std::array<char, 8192> log = {};
-  int options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
+  int options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                   CU_JIT_GENERATE_LINE_INFO};
+  void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1),
+                    reinterpret_cast<void*>(1)};
   const CUresult result = current.library().ModuleLoadDataEx(
-      &module_, ptx_.c_str(), 2, options, values);
+      &module_, ptx_.c_str(), has_lines_ && CoreDumpsEnabled() ? 3 : 2, options,
+      values);
   if (result == CUDA_SUCCESS) return absl::OkStatus();
   module_ = nullptr;
   const absl::Status status =

@@ -18,7 +18,9 @@ namespace hetgpu::cuda {
 // PTX in the driver: loaded when first used in a context.
 class LoadedPtx {
  public:
-  LoadedPtx(const Context& context, std::string ptx, std::string name);
+  // `has_lines`: the program's own text, whose lines failures name.
+  LoadedPtx(const Context& context, std::string ptx, std::string name,
+            bool has_lines);
   ~LoadedPtx();
 
   // The module in the present context. InvalidArgument with the driver's own
@@ -34,6 +36,7 @@ class LoadedPtx {
   const Context& context_;
   const std::string ptx_;  // zero-terminated, as the driver wants it
   const std::string name_;
+  const bool has_lines_;
   const bool may_print_;
   std::mutex mutex_;
   CUmodule module_ = nullptr;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
+#include "backends/cuda/core_dump.h"
 #include "backends/cuda/status_util.h"
 #include "memory/arena.h"
 
@@ -14,18 +15,21 @@ namespace {
 struct Row {
   void** slot;
   const char* exported;
+  bool required;
 };
 
 absl::Status Resolve(void* handle, const char* path, Library& library) {
   const Row rows[] = {
 #define SYMBOL(name, exported, params) \
-  {reinterpret_cast<void**>(&library.name), exported},
+  {reinterpret_cast<void**>(&library.name), exported, true},
+#define OPTIONAL_SYMBOL(name, exported, params) \
+  {reinterpret_cast<void**>(&library.name), exported, false},
 #include "backends/cuda/symbols.def"
 #undef SYMBOL
   };
   for (const Row& row : rows) {
     *row.slot = dlsym(handle, row.exported);
-    if (*row.slot == nullptr) {
+    if (*row.slot == nullptr && row.required) {
       return absl::UnavailableError(
           absl::StrCat("cuda: ", path, " has no ", row.exported,
                        ": the driver is too old"));
@@ -59,6 +63,8 @@ absl::StatusOr<std::unique_ptr<const Library>> OpenLibraryAt(
     return absl::UnavailableError(
         ToStatus(*library, result, "cuInit").message());
   }
+  absl::Status enabled = EnableCoreDumps(*library);
+  if (!enabled.ok()) return enabled;
   return library;
 }
 

@@ -18,7 +18,8 @@ struct Library {
 };
 
 // Opens the library at `path`, which is never closed, and initialises the
-// driver. Unavailable with the reason when it cannot.
+// driver. Unavailable with the reason when it cannot; otherwise as
+// EnableCoreDumps() says.
 absl::StatusOr<std::unique_ptr<const Library>> OpenLibraryAt(const char* path);
 
 // Opens HETGPU_CUDA_LIBRARY, or libcuda.so.1, and initialises the driver; once a

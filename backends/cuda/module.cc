@@ -36,7 +36,8 @@ std::string ResourcesOf(const Current& current, CUfunction function) {
 absl::StatusOr<std::unique_ptr<DeviceModule>> CudaModule::Load(
     const Context& context, std::string ptx, std::string name) {
   auto loaded = std::make_shared<LoadedPtx>(context, std::move(ptx),
-                                            std::move(name));
+                                            std::move(name),
+                                            /*has_lines=*/true);
   const absl::StatusOr<CUmodule> module = loaded->Get(Current(context));
   if (!module.ok()) return module.status();
   return std::unique_ptr<DeviceModule>(new CudaModule(std::move(loaded)));

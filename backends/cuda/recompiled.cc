@@ -17,7 +17,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> LoadRecompiled(
   absl::StatusOr<ImageHeader> header = ParseHeader(image);
   if (!header.ok()) return header.status();
   auto ptx = std::make_shared<LoadedPtx>(context, std::string(image),
-                                         info.name);
+                                         info.name, /*has_lines=*/false);
   const Current current(context);
   const absl::StatusOr<CUmodule> module = ptx->Get(current);
   if (!module.ok()) return module.status();

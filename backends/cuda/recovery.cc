@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "backends/cuda/core_dump.h"
 #include "backends/cuda/status_util.h"
 
 namespace hetgpu::cuda {
@@ -54,6 +55,19 @@ class Logs {
   std::vector<std::weak_ptr<LaunchLog>> logs_;
 };
 
+void Locate(LaunchError& error) {
+  const absl::StatusOr<FaultSite> site = TakeCoreDump();
+  if (!site.ok()) {
+    absl::StrAppend(&error.detail, "; ", site.status().message());
+    return;
+  }
+  if (!site->kernel.empty()) error.kernel = site->kernel;
+  error.has_thread = site->has_thread;
+  error.block = site->block;
+  error.thread = site->thread;
+  error.line = site->line;
+}
+
 }  // namespace
 
 void LaunchLog::Clear() {
@@ -80,8 +94,10 @@ void Recovery::OnFault(uint64_t generation, CUresult result) {
   error.kernel = Logs::Get().KernelsInFlight();
   error.detail =
       std::string(ToStatus(context_.library(), result, "kernel").message());
+  const std::string why = error.detail;
+  if (CoreDumpsEnabled()) Locate(error);
   context_.Lose(generation,
-                absl::StrCat("after a kernel's failure (", error.detail,
+                absl::StrCat("after a kernel's failure (", why,
                              ") the driver fails every call"),
                 /*runs_on=*/false);
   Publish(generation, std::move(error));

@@ -77,9 +77,20 @@ enum FunctionAttribute : int {
   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
 };
 
+// Settings of GPU core dumps.
+enum CoredumpSetting : int {
+  CU_COREDUMP_ENABLE_ON_EXCEPTION = 1,  // bool
+  CU_COREDUMP_FILE = 5,                 // text with its zero
+  CU_COREDUMP_GENERATION_FLAGS = 7,     // unsigned
+};
+// No memory and no images but relocated ones; the process goes on.
+inline constexpr unsigned kCoredumpLightweight = 0x2f;
+inline constexpr unsigned kCoredumpSkipAbort = 1 << 4;
+
 enum JitOption : int {
   CU_JIT_ERROR_LOG_BUFFER = 5,
   CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
+  CU_JIT_GENERATE_LINE_INFO = 13,
 };
 
 // cuMemCreate, cuMemSetAccess: memory of one device, pinned there.

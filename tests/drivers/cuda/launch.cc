@@ -85,8 +85,10 @@ CUresult Start(const char* name, CUfunction function, LaunchDesc desc,
   return Push(name, stream,
               [stream, desc = std::move(desc), kernel = function->kernel,
                module = function->module->loaded,
+               line_info = function->module->line_info,
                device = CurrentContext()->device] {
-                return Processor::Of(device).Run(stream->launches, desc);
+                return Processor::Of(device).Run(stream->launches, desc,
+                                                 line_info);
               });
 }
 

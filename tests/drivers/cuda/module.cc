@@ -64,7 +64,9 @@ CUresult ModuleLoadDataEx(CUmodule* module, const void* image, unsigned count,
     }
     return CUDA_ERROR_INVALID_PTX;
   }
-  *module = new CUmod_st{context, *std::move(loaded), {}};
+  const bool line_info =
+      Option(CU_JIT_GENERATE_LINE_INFO, count, options, values) != nullptr;
+  *module = new CUmod_st{context, *std::move(loaded), line_info, {}};
   Get().modules.insert(*module);
   return CUDA_SUCCESS;
 }

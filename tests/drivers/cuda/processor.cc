@@ -13,6 +13,7 @@
 #include "backends/cpu/device.h"
 #include "backends/cpu/options.h"
 #include "memory/arena.h"
+#include "tests/drivers/cuda/core_dump.h"
 
 namespace hetgpu::cuda::fake {
 namespace {
@@ -146,7 +147,8 @@ void* Processor::HostPointer(uint64_t address) const {
 
 void Processor::Free(uint64_t address) { (void)device_->Free(address); }
 
-CUresult Processor::Run(std::unique_ptr<Queue>& queue, LaunchDesc desc) {
+CUresult Processor::Run(std::unique_ptr<Queue>& queue, LaunchDesc desc,
+                        bool line_info) {
   if (queue == nullptr) {
     auto made = device_->CreateQueue();
     if (!made.ok()) return CUDA_ERROR_LAUNCH_FAILED;
@@ -160,6 +162,7 @@ CUresult Processor::Run(std::unique_ptr<Queue>& queue, LaunchDesc desc) {
   if (error.kind == LaunchError::Kind::kAssert) {
     std::fprintf(stderr, "%s\n", Describe(error).c_str());
   }
+  if (error.kind != LaunchError::Kind::kNone) WriteCoreDump(error, line_info);
   return ResultOf(error.kind);
 }
 

@@ -35,8 +35,9 @@ class Processor {
   void* HostPointer(uint64_t address) const;
 
   // Runs the launch to its end on `queue`, which is made when null. Assertions
-  // that fail are told on stderr.
-  CUresult Run(std::unique_ptr<Queue>& queue, LaunchDesc desc);
+  // that fail are told on stderr. A core dump is written of a failure, if the
+  // program wants it.
+  CUresult Run(std::unique_ptr<Queue>& queue, LaunchDesc desc, bool line_info);
 
   // Prints what kernels have printed since the last call.
   void Flush();

@@ -45,6 +45,7 @@ struct CUmod_st {
   CUcontext context = nullptr;
   // Launches keep it, so it outlives its handle while kernels run.
   std::shared_ptr<const fake::LoadedModule> loaded;
+  bool line_info = false;  // core dumps have the lines of its PTX
   std::map<std::string, CUfunction> functions;
 };
 struct CUfunc_st {
@@ -100,6 +101,8 @@ struct State {
   std::map<CUmemGenericAllocationHandle, Physical> physical;
   uint64_t next_physical = 1;
   std::map<uint64_t, HostRange> pinned;  // host memory, by start
+  std::string dump_path;  // of core dumps
+  bool dumps = false;     // they are written
   uint64_t misuses = 0;
   uint64_t launches = 0;
 };

@@ -1,5 +1,7 @@
 #include "backends/remote/device.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -7,8 +9,18 @@
 #include "backends/remote/event.h"
 #include "backends/remote/kernel.h"
 #include "backends/remote/queue.h"
+#include "backends/remote/texture.h"
 
 namespace hetgpu::remote {
+
+// Its host functions may not wait: others' answers come by the same thread.
+DeviceInfo AsRemote(DeviceInfo info) {
+  info.host_addressable = false;
+  info.has_host_pointers = false;
+  info.host_functions_may_wait = false;
+  info.address_domain = 0;
+  return info;
+}
 
 absl::StatusOr<std::unique_ptr<Device>> RemoteDevice::Open(
     std::shared_ptr<ServerProcess> process, const std::string& backend,
@@ -30,10 +42,10 @@ absl::StatusOr<std::unique_ptr<Device>> RemoteDevice::Open(
   const auto reply = (*connection)->Call(message);
   if (!reply.ok()) return reply.status();
   if (!reply->status.ok()) return reply->status;
-  info.host_addressable = false;
+  info = AsRemote(std::move(info));
   return std::unique_ptr<Device>(
       new RemoteDevice(std::move(info), *std::move(connection),
-                       reply->printing));
+                       *reply));
 }
 
 template <typename Message>
@@ -88,6 +100,85 @@ absl::Status RemoteDevice::Free(uint64_t address) {
 uint64_t RemoteDevice::FreeMemory() const {
   const auto reply = Ask(remote::FreeMemory());
   return reply.ok() ? reply->number : 0;
+}
+
+absl::Status RemoteDevice::Map(uint64_t address, uint64_t bytes) {
+  remote::Map message;
+  message.address = address;
+  message.bytes = bytes;
+  return Ask(message).status();
+}
+
+absl::Status RemoteDevice::Unmap(uint64_t address, uint64_t bytes) {
+  remote::Unmap message;
+  message.address = address;
+  message.bytes = bytes;
+  return Ask(message).status();
+}
+
+absl::Status RemoteDevice::TakeMapping(Device& from, uint64_t address,
+                                       uint64_t bytes) {
+  absl::Status status = Map(address, bytes);
+  if (!status.ok()) return status;
+  status = CopyThroughHost(from, address, bytes);
+  if (status.ok()) status = from.Unmap(address, bytes);
+  if (!status.ok()) (void)Unmap(address, bytes);
+  return status;
+}
+
+absl::Status RemoteDevice::CopyThroughHost(Device& from, uint64_t address,
+                                           uint64_t bytes) {
+  const auto out = from.CreateQueue();
+  if (!out.ok()) return out.status();
+  const auto in = CreateQueue();
+  if (!in.ok()) return in.status();
+  std::string piece(std::min(bytes, kSlotBytes), '\0');
+  for (uint64_t done = 0; done < bytes; done += piece.size()) {
+    const uint64_t count = std::min<uint64_t>(piece.size(), bytes - done);
+    absl::Status status =
+        (*out)->CopyFromDevice(piece.data(), address + done, count);
+    if (status.ok()) status = (*out)->Synchronize(nullptr);
+    if (status.ok()) {
+      status = (*in)->CopyToDevice(address + done, piece.data(), count);
+    }
+    if (status.ok()) status = (*in)->Synchronize(nullptr);
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Texture>> RemoteDevice::CreateTexture(
+    const TextureDesc& desc) {
+  absl::Status lost = Lost();
+  if (!lost.ok()) return lost;
+  return RemoteTexture::Create(connection_, desc);
+}
+
+absl::StatusOr<uint64_t> RemoteDevice::CooperativeLimit(
+    const LaunchDesc& desc) {
+  remote::CooperativeLimit message;
+  message.kernel = static_cast<RemoteKernel*>(desc.kernel)->number();
+  message.grid = desc.grid;
+  message.block = desc.block;
+  message.dynamic_shared_bytes = desc.dynamic_shared_bytes;
+  const auto reply = Ask(message);
+  if (!reply.ok()) return reply.status();
+  return reply->number;
+}
+
+absl::Status RemoteDevice::SetLimit(DeviceLimit limit, uint64_t bytes) {
+  remote::SetLimit message;
+  message.limit = limit;
+  message.bytes = bytes;
+  return Ask(message).status();
+}
+
+absl::StatusOr<uint64_t> RemoteDevice::GetLimit(DeviceLimit limit) {
+  remote::GetLimit message;
+  message.limit = limit;
+  const auto reply = Ask(message);
+  if (!reply.ok()) return reply.status();
+  return reply->number;
 }
 
 absl::StatusOr<std::unique_ptr<DeviceModule>> RemoteDevice::LoadModule(

@@ -10,6 +10,10 @@
 
 namespace hetgpu::remote {
 
+// What is true of such a device when its server has it in another process: its
+// addresses are its own, and the host sees none of them.
+DeviceInfo AsRemote(DeviceInfo info);
+
 // A device of a server process. Lost when the server's device is, or when the
 // server is gone.
 class RemoteDevice final : public Device {
@@ -28,12 +32,25 @@ class RemoteDevice final : public Device {
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes) override;
   absl::Status Free(uint64_t address) override;
   uint64_t FreeMemory() const override;
+  uint64_t MapGranularity() const override { return map_granularity_; }
+  absl::Status Map(uint64_t address, uint64_t bytes) override;
+  absl::Status Unmap(uint64_t address, uint64_t bytes) override;
+  // From any device: the contents go through the host.
+  absl::Status TakeMapping(Device& from, uint64_t address,
+                           uint64_t bytes) override;
   absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(
       const ModuleInfo& info, std::string_view source) override;
   absl::StatusOr<std::unique_ptr<Kernel>> Load(const KernelInfo& info,
                                                std::string_view image) override;
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override;
   absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override;
+  // Textures with storage of their own are written and read up to
+  // kMaxTexelBytes.
+  absl::StatusOr<std::unique_ptr<Texture>> CreateTexture(
+      const TextureDesc& desc) override;
+  absl::StatusOr<uint64_t> CooperativeLimit(const LaunchDesc& desc) override;
+  absl::Status SetLimit(DeviceLimit limit, uint64_t bytes) override;
+  absl::StatusOr<uint64_t> GetLimit(DeviceLimit limit) override;
   absl::Status CanRedirectPrintf() const override { return printing_; }
   void SetPrintf(std::function<void(std::string_view)> sink) override;
 
@@ -41,10 +58,12 @@ class RemoteDevice final : public Device {
 
  private:
   RemoteDevice(DeviceInfo info, std::shared_ptr<Connection> connection,
-               absl::Status printing)
+               const OpenReply& reply)
       : info_(std::move(info)),
         connection_(std::move(connection)),
-        printing_(std::move(printing)) {}
+        printing_(reply.printing),
+        map_granularity_(reply.map_granularity) {}
+  absl::Status CopyThroughHost(Device& from, uint64_t address, uint64_t bytes);
   // The reply, unless it or the way to it failed.
   template <typename Message>
   absl::StatusOr<typename Message::Reply> Ask(const Message& message) const;
@@ -52,6 +71,7 @@ class RemoteDevice final : public Device {
   const DeviceInfo info_;
   const std::shared_ptr<Connection> connection_;
   const absl::Status printing_;
+  const uint64_t map_granularity_;
 };
 
 }  // namespace hetgpu::remote

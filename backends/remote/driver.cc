@@ -36,7 +36,7 @@ class IsolatingDriver final : public Driver {
   absl::StatusOr<std::vector<DeviceInfo>> Enumerate() override {
     auto infos = driver_->Enumerate();
     if (!infos.ok()) return infos;
-    for (DeviceInfo& info : *infos) info.host_addressable = false;
+    for (DeviceInfo& info : *infos) info = AsRemote(std::move(info));
     return infos;
   }
 

@@ -50,11 +50,18 @@ inline auto Fields(ModuleInfo& m) {
 inline auto Fields(MemoryExport::Range& r) {
   return std::tie(r.address, r.bytes);
 }
+inline auto Fields(TextureDesc& t) {
+  return std::tie(t.type, t.channels, t.dimensions, t.width, t.height, t.depth,
+                  t.memory, t.pitch, t.address_mode[0], t.address_mode[1],
+                  t.address_mode[2], t.filter, t.normalized_coordinates,
+                  t.normalized_values, t.border[0], t.border[1], t.border[2],
+                  t.border[3]);
+}
 
 namespace remote {
 
 // Both sides must speak the same one.
-inline constexpr uint32_t kVersion = 1;
+inline constexpr uint32_t kVersion = 2;
 
 // Descriptors that the server finds open.
 inline constexpr int kControlFd = 3;
@@ -84,42 +91,40 @@ struct FrameHeader {
 inline constexpr uint32_t kMagic = 0x31524768;  // "hGR1"
 inline constexpr uint32_t kMaxPayload = uint32_t{1} << 30;
 inline constexpr uint16_t kMaxHandles = 128;
+// Of a texture that is written or read: it goes in one message.
+inline constexpr uint64_t kMaxTexelBytes = uint64_t{1} << 29;
+
+// Every message, by what its receiver does with it: a new one is a line here, its
+// structure below and what it does in the session (On or Do) or the connection.
+//
+// What a queue of the client answers to its server's queue.
+#define HETGPU_REMOTE_ANSWERS(M) M(Filled) M(Taken) M(HostFunctionDone)
+// Commands and questions of a queue, in the order of messages.
+#define HETGPU_REMOTE_QUEUE(M)                                             \
+  M(Launch) M(Copy) M(CopyIn) M(CopyOut) M(Fill) M(HostFunction) M(Record) \
+  M(Wait) M(Idle) M(Synchronize) M(Cancel)
+// The same of the session.
+#define HETGPU_REMOTE_COMMANDS(M) M(Destroy) M(QueryEvent)
+// What may take long and whose reply the client waits for.
+#define HETGPU_REMOTE_CONTROL(M)                                              \
+  M(Allocate) M(Free) M(FreeMemory) M(ExportMemory) M(Map) M(Unmap)           \
+  M(LoadModule) M(SymbolAddress) M(LoadKernel) M(SetLimit) M(GetLimit)        \
+  M(CooperativeLimit) M(CreateTexture) M(WriteTexture) M(ReadTexture)
+// Handled one by one: of the control socket, the first one, those with handles.
+#define HETGPU_REMOTE_SPECIAL(M) M(NewSession) M(Handles) M(Open) M(CreateQueue)
+#define HETGPU_REMOTE_TO_CLIENT(M) \
+  M(EventReached) M(CallHost) M(Need) M(Data) M(Printed) M(Lost)
 
 enum class Type : uint16_t {
   kReply = 1,
-  kNewSession,
-  kHandles,
-  kOpen,
-  kAllocate,
-  kFree,
-  kFreeMemory,
-  kExportMemory,
-  kLoadModule,
-  kSymbolAddress,
-  kLoadKernel,
-  kDestroy,
-  kCreateQueue,
-  kLaunch,
-  kCopy,
-  kCopyIn,
-  kCopyOut,
-  kFill,
-  kHostFunction,
-  kRecord,
-  kWait,
-  kQueryEvent,
-  kIdle,
-  kSynchronize,
-  kCancel,
-  kFilled,
-  kTaken,
-  kHostFunctionDone,
-  kEventReached,
-  kCallHost,
-  kNeed,
-  kData,
-  kPrinted,
-  kLost,
+#define HETGPU_TYPE(name) k##name,
+  HETGPU_REMOTE_SPECIAL(HETGPU_TYPE)
+  HETGPU_REMOTE_CONTROL(HETGPU_TYPE)
+  HETGPU_REMOTE_COMMANDS(HETGPU_TYPE)
+  HETGPU_REMOTE_QUEUE(HETGPU_TYPE)
+  HETGPU_REMOTE_ANSWERS(HETGPU_TYPE)
+  HETGPU_REMOTE_TO_CLIENT(HETGPU_TYPE)
+#undef HETGPU_TYPE
   kMaxType,
 };
 
@@ -139,7 +144,8 @@ struct StatusReply {
 // `printing`: see Device::CanRedirectPrintf().
 struct OpenReply {
   absl::Status status, printing;
-  HETGPU_FIELDS(status, printing)
+  uint64_t map_granularity = 0;
+  HETGPU_FIELDS(status, printing, map_granularity)
 };
 struct NumberReply {
   absl::Status status;
@@ -210,6 +216,54 @@ struct ExportMemory {
   bool unused = false;
   HETGPU_FIELDS(unused)
 };
+// Memory at addresses that the client chose.
+struct Map {
+  static constexpr Type kType = Type::kMap;
+  using Reply = StatusReply;
+  uint64_t address = 0, bytes = 0;
+  HETGPU_FIELDS(address, bytes)
+};
+struct Unmap {
+  static constexpr Type kType = Type::kUnmap;
+  using Reply = StatusReply;
+  uint64_t address = 0, bytes = 0;
+  HETGPU_FIELDS(address, bytes)
+};
+struct SetLimit {
+  static constexpr Type kType = Type::kSetLimit;
+  using Reply = StatusReply;
+  DeviceLimit limit = DeviceLimit::kStackBytes;
+  uint64_t bytes = 0;
+  HETGPU_FIELDS(limit, bytes)
+};
+struct GetLimit {
+  static constexpr Type kType = Type::kGetLimit;
+  using Reply = NumberReply;
+  DeviceLimit limit = DeviceLimit::kStackBytes;
+  HETGPU_FIELDS(limit)
+};
+// The number is what kernels take for the texture.
+struct CreateTexture {
+  static constexpr Type kType = Type::kCreateTexture;
+  using Reply = NumberReply;
+  uint64_t texture = 0;
+  TextureDesc desc;
+  HETGPU_FIELDS(texture, desc)
+};
+// All texels, rows without gaps.
+struct WriteTexture {
+  static constexpr Type kType = Type::kWriteTexture;
+  using Reply = StatusReply;
+  uint64_t texture = 0;
+  std::string texels;
+  HETGPU_FIELDS(texture, texels)
+};
+struct ReadTexture {
+  static constexpr Type kType = Type::kReadTexture;
+  using Reply = TextReply;
+  uint64_t texture = 0;
+  HETGPU_FIELDS(texture)
+};
 // The number is 1 when the device took the source.
 struct LoadModule {
   static constexpr Type kType = Type::kLoadModule;
@@ -235,9 +289,18 @@ struct LoadKernel {
   std::string image;
   HETGPU_FIELDS(kernel, module, info, image)
 };
+// The number is how many such blocks run at the same time.
+struct CooperativeLimit {
+  static constexpr Type kType = Type::kCooperativeLimit;
+  using Reply = NumberReply;
+  uint64_t kernel = 0;
+  Dim3 grid, block;
+  uint32_t dynamic_shared_bytes = 0;
+  HETGPU_FIELDS(kernel, grid, block, dynamic_shared_bytes)
+};
 struct Destroy {
   static constexpr Type kType = Type::kDestroy;
-  enum class Kind : uint8_t { kModule, kKernel, kQueue, kEvent };
+  enum class Kind : uint8_t { kModule, kKernel, kQueue, kEvent, kTexture };
   Kind kind = Kind::kModule;
   uint64_t object = 0;
   HETGPU_FIELDS(kind, object)
@@ -256,8 +319,9 @@ struct Launch {
   uint32_t dynamic_shared_bytes = 0;
   std::string params;
   uint64_t module_data = 0, timeout_ms = 0;
+  bool cooperative = false;
   HETGPU_FIELDS(queue, kernel, grid, block, dynamic_shared_bytes, params,
-                module_data, timeout_ms)
+                module_data, timeout_ms, cooperative)
 };
 struct Copy {
   static constexpr Type kType = Type::kCopy;

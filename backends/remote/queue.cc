@@ -72,6 +72,7 @@ absl::Status RemoteQueue::Launch(LaunchDesc desc) {
   message.params = std::move(desc.params);
   message.module_data = desc.module_data;
   message.timeout_ms = desc.timeout_ms;
+  message.cooperative = desc.cooperative;
   std::lock_guard<std::mutex> lock(mutex_);
   return Enqueue(message);
 }

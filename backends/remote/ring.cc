@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kRingBytes = kSlots * kSlotBytes;
 
-absl::StatusOr<void*> Map(int fd) {
+absl::StatusOr<void*> MapRing(int fd) {
   void* const memory = mmap(nullptr, kRingBytes, PROT_READ | PROT_WRITE,
                             MAP_SHARED, fd, 0);
   if (memory != MAP_FAILED) return memory;
@@ -34,7 +34,7 @@ absl::StatusOr<Ring> Ring::Create(UniqueFd* handle) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "remote: cannot make shared memory: ", std::strerror(errno)));
   }
-  const absl::StatusOr<void*> memory = Map(file.get());
+  const absl::StatusOr<void*> memory = MapRing(file.get());
   if (!memory.ok()) return memory.status();
   *handle = std::move(file);
   return Ring(*memory);
@@ -49,7 +49,7 @@ absl::StatusOr<Ring> Ring::Open(const UniqueFd& handle) {
     return absl::InvalidArgumentError(absl::StrCat(
         "remote: ring is no sealed memory of ", kRingBytes, " bytes"));
   }
-  const absl::StatusOr<void*> memory = Map(handle.get());
+  const absl::StatusOr<void*> memory = MapRing(handle.get());
   if (!memory.ok()) return memory.status();
   return Ring(*memory);
 }

@@ -54,6 +54,7 @@ void ServerQueue::Enqueue(const Launch& message,
   desc.params = message.params;
   desc.module_data = message.module_data;
   desc.timeout_ms = message.timeout_ms;
+  desc.cooperative = message.cooperative;
   Keep(queue_->Launch(std::move(desc)));
   if (in_flight_.empty() || in_flight_.back() != kernel) {
     KeepInFlight(std::move(kernel));

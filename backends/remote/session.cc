@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "memory/arena.h"
 
 namespace hetgpu::remote {
 namespace {
@@ -21,6 +22,38 @@ MemoryExport TakeMemory(Open& message, std::vector<UniqueFd> handles) {
     memory.blocks.push_back({message.blocks[i], std::move(handles[i])});
   }
   return memory;
+}
+
+// Allocations of this process begin a quarter up, so that the addresses below,
+// which the client uses first, are free for its mappings. False: they are not.
+bool SetAside(memory::Arena& arena) {
+  constexpr uint64_t kUnit = uint64_t{2} << 20;
+  const bool is_free = arena.Take(arena.base(), kUnit);
+  if (is_free) arena.Free(arena.base(), kUnit);
+  arena.Take(arena.base() + arena.bytes() / 4, kUnit);
+  return is_free;
+}
+
+absl::Status CheckLimit(DeviceLimit limit) {
+  if (limit <= DeviceLimit::kHeapBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError("remote: there is no such limit");
+}
+
+// What the runtime checks before, which the device relies on.
+absl::Status CheckTexture(const TextureDesc& desc) {
+  constexpr uint64_t kMaxTexels = uint64_t{1} << 32;
+  bool ok = desc.type <= ScalarType::kF64 &&
+            (desc.channels == 1 || desc.channels == 2 || desc.channels == 4) &&
+            desc.dimensions >= 1 && desc.dimensions <= 3 && desc.width != 0 &&
+            desc.height != 0 && desc.depth != 0 && desc.width <= kMaxTexels &&
+            desc.height <= kMaxTexels / desc.width &&
+            desc.depth <= kMaxTexels / desc.width / desc.height &&
+            desc.filter <= TextureDesc::Filter::kLinear;
+  for (const TextureDesc::AddressMode mode : desc.address_mode) {
+    ok = ok && mode <= TextureDesc::AddressMode::kBorder;
+  }
+  return ok ? absl::OkStatus()
+            : absl::InvalidArgumentError("remote: there is no such texture");
 }
 
 }  // namespace
@@ -44,6 +77,7 @@ Session::~Session() {
   control_.reset();
   queues_.clear();
   events_.clear();
+  textures_.clear();
   kernels_.clear();
   modules_.clear();
 }
@@ -124,100 +158,44 @@ absl::Status Session::Handle(Frame& frame) {
   }
   if (!opened_) return HandleFirst(frame);
   switch (frame.type) {
-    case Type::kFilled:
-    case Type::kTaken:
-    case Type::kHostFunctionDone:
-      return HandleAnswer(frame);
-    case Type::kLaunch:
-    case Type::kCopy:
-    case Type::kCopyIn:
-    case Type::kCopyOut:
-    case Type::kFill:
-    case Type::kHostFunction:
-    case Type::kRecord:
-    case Type::kWait:
-    case Type::kIdle:
-    case Type::kSynchronize:
-    case Type::kCancel:
-      return HandleCommand(frame);
-    default:
-      return HandleControl(frame);
-  }
-}
-
-absl::Status Session::HandleAnswer(Frame& frame) {
-  switch (frame.type) {
-    case Type::kFilled:
-      return AnswerQueue<Filled>(frame);
-    case Type::kTaken:
-      return AnswerQueue<Taken>(frame);
-    default:
-      return AnswerQueue<HostFunctionDone>(frame);
-  }
-}
-
-absl::Status Session::HandleCommand(Frame& frame) {
-  switch (frame.type) {
-    case Type::kLaunch:
-      return PostToQueue<Launch>(frame);
-    case Type::kCopy:
-      return PostToQueue<Copy>(frame);
-    case Type::kCopyIn:
-      return PostToQueue<CopyIn>(frame);
-    case Type::kCopyOut:
-      return PostToQueue<CopyOut>(frame);
-    case Type::kFill:
-      return PostToQueue<Fill>(frame);
-    case Type::kHostFunction:
-      return PostToQueue<HostFunction>(frame);
-    case Type::kRecord:
-      return PostToQueue<Record>(frame);
-    case Type::kWait:
-      return PostToQueue<Wait>(frame);
-    case Type::kIdle:
-      return PostToQueue<Idle>(frame);
-    case Type::kSynchronize:
-      return PostToQueue<Synchronize>(frame);
-    default:
-      return PostToQueue<Cancel>(frame);
-  }
-}
-
-absl::Status Session::HandleControl(Frame& frame) {
-  switch (frame.type) {
-    case Type::kAllocate:
-      return Post<Allocate>(*control_, frame);
-    case Type::kFree:
-      return Post<Free>(*control_, frame);
-    case Type::kFreeMemory:
-      return Post<FreeMemory>(*control_, frame);
-    case Type::kExportMemory:
-      return Post<ExportMemory>(*control_, frame);
-    case Type::kLoadModule:
-      return Post<LoadModule>(*control_, frame);
-    case Type::kSymbolAddress:
-      return Post<SymbolAddress>(*control_, frame);
-    case Type::kLoadKernel:
-      return Post<LoadKernel>(*control_, frame);
-    case Type::kDestroy:
-      return Post<Destroy>(*commands_, frame);
-    case Type::kQueryEvent:
-      return Post<QueryEvent>(*commands_, frame);
-    case Type::kCreateQueue: {
-      CreateQueue message;
-      absl::Status decoded = Decode(frame.payload, message);
-      if (!decoded.ok()) return decoded;
-      if (frame.handles.size() != 1) {
-        return absl::InvalidArgumentError("remote: a queue without its ring");
-      }
-      MakeQueue(message.queue, frame.handles[0], frame.call);
-      return absl::OkStatus();
-    }
+#define HETGPU_CASE(name) \
+  case Type::k##name:     \
+    return AnswerQueue<name>(frame);
+    HETGPU_REMOTE_ANSWERS(HETGPU_CASE)
+#undef HETGPU_CASE
+#define HETGPU_CASE(name) \
+  case Type::k##name:     \
+    return PostToQueue<name>(frame);
+    HETGPU_REMOTE_QUEUE(HETGPU_CASE)
+#undef HETGPU_CASE
+#define HETGPU_CASE(name) \
+  case Type::k##name:     \
+    return Post<name>(*commands_, frame);
+    HETGPU_REMOTE_COMMANDS(HETGPU_CASE)
+#undef HETGPU_CASE
+#define HETGPU_CASE(name) \
+  case Type::k##name:     \
+    return Post<name>(*control_, frame);
+    HETGPU_REMOTE_CONTROL(HETGPU_CASE)
+#undef HETGPU_CASE
+    case Type::kCreateQueue:
+      return HandleCreateQueue(frame);
     default:
       return absl::InvalidArgumentError(
           absl::StrCat("remote: message of type ",
                        static_cast<int>(frame.type), " is for the client"));
   }
+}
+
+absl::Status Session::HandleCreateQueue(Frame& frame) {
+  CreateQueue message;
+  absl::Status decoded = Decode(frame.payload, message);
+  if (!decoded.ok()) return decoded;
+  if (frame.handles.size() != 1) {
+    return absl::InvalidArgumentError("remote: a queue without its ring");
+  }
+  MakeQueue(message.queue, frame.handles[0], frame.call);
+  return absl::OkStatus();
 }
 
 absl::Status Session::HandleFirst(Frame& frame) {
@@ -233,6 +211,11 @@ absl::Status Session::HandleFirst(Frame& frame) {
   if (device.ok()) {
     device_ = *std::move(device);
     reply.printing = device_->CanRedirectPrintf();
+    const bool imported = !message.blocks.empty();
+    const uint64_t granularity = device_->MapGranularity();
+    if (granularity != 0 && (SetAside(memory::Arena::Process()) || imported)) {
+      reply.map_granularity = granularity;
+    }
     device_->SetPrintf([this](std::string_view text) {
       Printed printed;
       printed.text = text;
@@ -301,6 +284,108 @@ void Session::On(const ExportMemory& message, uint64_t call) {
   Answer(call, reply);
 }
 
+// What is imported holds its addresses already.
+void Session::On(const Map& message, uint64_t call) {
+  memory::Arena& arena = memory::Arena::Process();
+  StatusReply reply;
+  if (!arena.Take(message.address, message.bytes)) {
+    reply.status = absl::UnavailableError(absl::StrCat(
+        "remote: ", message.bytes, " bytes at 0x", absl::Hex(message.address),
+        " are in use in the server"));
+  } else {
+    reply.status = device_->Map(message.address, message.bytes);
+    if (!reply.status.ok()) arena.Free(message.address, message.bytes);
+  }
+  Answer(call, reply);
+}
+
+void Session::On(const Unmap& message, uint64_t call) {
+  StatusReply reply;
+  reply.status = device_->Unmap(message.address, message.bytes);
+  if (reply.status.ok()) {
+    memory::Arena::Process().Free(message.address, message.bytes);
+  }
+  Answer(call, reply);
+}
+
+void Session::On(const SetLimit& message, uint64_t call) {
+  StatusReply reply;
+  reply.status = CheckLimit(message.limit);
+  if (reply.status.ok()) {
+    reply.status = device_->SetLimit(message.limit, message.bytes);
+  }
+  Answer(call, reply);
+}
+
+void Session::On(const GetLimit& message, uint64_t call) {
+  NumberReply reply;
+  reply.status = CheckLimit(message.limit);
+  if (reply.status.ok()) {
+    const auto bytes = device_->GetLimit(message.limit);
+    reply.status = bytes.status();
+    if (bytes.ok()) reply.number = *bytes;
+  }
+  Answer(call, reply);
+}
+
+void Session::On(const CooperativeLimit& message, uint64_t call) {
+  const auto kernel = Find(kernels_, message.kernel);
+  if (!kernel.ok()) return Refuse(kernel.status());
+  LaunchDesc desc;
+  desc.kernel = (*kernel)->kernel.get();
+  desc.info = &(*kernel)->info;
+  desc.grid = message.grid;
+  desc.block = message.block;
+  desc.dynamic_shared_bytes = message.dynamic_shared_bytes;
+  desc.cooperative = true;
+  const auto limit = device_->CooperativeLimit(desc);
+  NumberReply reply;
+  reply.status = limit.status();
+  if (limit.ok()) reply.number = *limit;
+  Answer(call, reply);
+}
+
+void Session::On(const CreateTexture& message, uint64_t call) {
+  NumberReply reply;
+  reply.status = CheckTexture(message.desc);
+  if (!reply.status.ok()) return Answer(call, reply);
+  auto created = device_->CreateTexture(message.desc);
+  reply.status = created.status();
+  if (created.ok()) {
+    auto texture = std::make_shared<ServerTexture>();
+    texture->bytes = message.desc.Bytes();
+    texture->texture = *std::move(created);
+    reply.number = texture->texture->handle();
+    std::lock_guard<std::mutex> lock(mutex_);
+    textures_[message.texture] = std::move(texture);
+  }
+  Answer(call, reply);
+}
+
+void Session::On(const WriteTexture& message, uint64_t call) {
+  const auto texture = Find(textures_, message.texture);
+  if (!texture.ok()) return Refuse(texture.status());
+  StatusReply reply;
+  reply.status =
+      message.texels.size() == (*texture)->bytes
+          ? (*texture)->texture->Write(message.texels.data())
+          : absl::InvalidArgumentError("remote: texels of another size");
+  Answer(call, reply);
+}
+
+void Session::On(const ReadTexture& message, uint64_t call) {
+  const auto texture = Find(textures_, message.texture);
+  if (!texture.ok()) return Refuse(texture.status());
+  TextReply reply;
+  if ((*texture)->bytes > kMaxTexelBytes) {
+    reply.status = absl::InvalidArgumentError("remote: too many texels");
+  } else {
+    reply.text.resize((*texture)->bytes);
+    reply.status = (*texture)->texture->Read(reply.text.data());
+  }
+  Answer(call, reply);
+}
+
 void Session::On(const LoadModule& message, uint64_t call) {
   auto module = device_->LoadModule(message.info, message.source);
   NumberReply reply;
@@ -365,6 +450,8 @@ void Session::On(const Destroy& message, uint64_t call) {
       return take(queues_);
     case Destroy::Kind::kEvent:
       return take(events_);
+    case Destroy::Kind::kTexture:
+      return take(textures_);
   }
 }
 

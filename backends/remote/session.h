@@ -30,6 +30,11 @@ namespace hetgpu::remote {
 using FindDriver =
     std::function<absl::StatusOr<Driver*>(std::string_view name)>;
 
+struct ServerTexture {
+  uint64_t bytes = 0;  // of all texels
+  std::unique_ptr<Texture> texture;
+};
+
 class Session {
  public:
   // `lost` is called when the session finds its device lost.
@@ -47,9 +52,7 @@ class Session {
 
   absl::Status Handle(Frame& frame);
   absl::Status HandleFirst(Frame& frame);
-  absl::Status HandleAnswer(Frame& frame);
-  absl::Status HandleControl(Frame& frame);
-  absl::Status HandleCommand(Frame& frame);
+  absl::Status HandleCreateQueue(Frame& frame);
 
   // Decodes, and has `worker` call On(message, call).
   template <typename Message>
@@ -70,6 +73,14 @@ class Session {
   void On(const Free& message, uint64_t call);
   void On(const FreeMemory& message, uint64_t call);
   void On(const ExportMemory& message, uint64_t call);
+  void On(const Map& message, uint64_t call);
+  void On(const Unmap& message, uint64_t call);
+  void On(const SetLimit& message, uint64_t call);
+  void On(const GetLimit& message, uint64_t call);
+  void On(const CooperativeLimit& message, uint64_t call);
+  void On(const CreateTexture& message, uint64_t call);
+  void On(const WriteTexture& message, uint64_t call);
+  void On(const ReadTexture& message, uint64_t call);
   void On(const LoadModule& message, uint64_t call);
   void On(const SymbolAddress& message, uint64_t call);
   void On(const LoadKernel& message, uint64_t call);
@@ -105,6 +116,7 @@ class Session {
   Objects<ServerKernel> kernels_;
   Objects<ServerQueue> queues_;
   Objects<Event> events_;
+  Objects<ServerTexture> textures_;
 
   std::unique_ptr<Worker> commands_, control_;
 };

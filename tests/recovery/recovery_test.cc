@@ -19,6 +19,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr uint64_t kLarge = (uint64_t{9} << 20) + 12;  // several pieces
 const std::string kKernels = HETGPU_SOURCE_DIR "/tests/conformance/kernels/";
@@ -30,6 +31,12 @@ const std::string kKernels = HETGPU_SOURCE_DIR "/tests/conformance/kernels/";
         << #expression << ": " << hetgpuGetLastErrorDetail();           \
   } while (false)
 #define EXPECT_SUCCESS(expression) EXPECT_RESULT(HETGPU_SUCCESS, expression)
+#define ASSERT_SUCCESS(expression)                       \
+  do {                                                   \
+    const hetgpuResult made_ = (expression);             \
+    ASSERT_EQ(made_, HETGPU_SUCCESS)                     \
+        << #expression << ": " << hetgpuGetLastErrorDetail(); \
+  } while (false)
 
 std::vector<uint32_t> Pattern(uint64_t bytes, uint32_t seed) {
   std::vector<uint32_t> words(bytes / 4);
@@ -233,6 +240,45 @@ TEST_F(RecoveryTest, AKernelThatDoesNotEndIsEndedWithItsProcess) {
                 hetgpuStreamSynchronize(program.stream_));
   program.ExpectAllIsWell();
   EXPECT_EQ(Servers().size(), 1u);
+}
+
+TEST_F(RecoveryTest, LimitsStay) {
+  Program program(device_);
+  uint64_t stack = 0, heap = 0;
+  EXPECT_SUCCESS(hetgpuContextSetLimit(program.context_,
+                                       HETGPU_LIMIT_STACK_BYTES, 4096));
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_ILLEGAL_ADDRESS, program.FailIllegal());
+  EXPECT_THAT(hetgpuGetLastErrorDetail(), Not(HasSubstr("not kept")));
+  EXPECT_SUCCESS(hetgpuContextGetLimit(program.context_,
+                                       HETGPU_LIMIT_STACK_BYTES, &stack));
+  EXPECT_GE(stack, 4096u);
+  EXPECT_SUCCESS(hetgpuContextSetLimit(program.context_,
+                                       HETGPU_LIMIT_HEAP_BYTES, 16 << 20));
+  EXPECT_SUCCESS(hetgpuContextGetLimit(program.context_,
+                                       HETGPU_LIMIT_HEAP_BYTES, &heap));
+  EXPECT_GE(heap, uint64_t{16} << 20);
+  program.ExpectAllIsWell();
+}
+
+TEST_F(RecoveryTest, TexturesCanBeMadeAfterwards) {
+  Program program(device_);
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_ILLEGAL_ADDRESS, program.FailIllegal());
+  hetgpuTextureDesc desc = {};
+  desc.struct_size = sizeof(desc);
+  desc.type = HETGPU_TYPE_U32;
+  desc.channels = 2;
+  desc.dimensions = 2;
+  desc.width = 300;
+  desc.height = 200;
+  hetgpuTexture texture = nullptr;
+  ASSERT_SUCCESS(hetgpuTextureCreate(program.context_, &desc, &texture));
+  constexpr uint64_t kBytes = 300 * 200 * 8;
+  const std::vector<uint32_t> texels = Pattern(kBytes, 5);
+  EXPECT_SUCCESS(hetgpuTextureWrite(texture, texels.data(), kBytes));
+  std::vector<uint32_t> back(texels.size());
+  EXPECT_SUCCESS(hetgpuTextureRead(texture, back.data(), kBytes));
+  EXPECT_EQ(back, texels);
+  EXPECT_SUCCESS(hetgpuTextureDestroy(texture));
 }
 
 TEST_F(RecoveryTest, OutOfMemoryIsNoLoss) {

@@ -114,6 +114,13 @@ hetgpuResult hetgpuModuleGetFunction(hetgpuModule module, const char* name,
   });
 }
 
+hetgpuResult hetgpuModulePrepare(hetgpuModule module) {
+  return Api([&]() -> absl::Status {
+    HETGPU_ASSIGN_OR_RETURN(const auto found, Lookup<Module>(module));
+    return found->Prepare();
+  });
+}
+
 hetgpuResult hetgpuModuleGetGlobal(hetgpuModule module, const char* name,
                                    hetgpuDevicePtr* address, uint64_t* size) {
   return Api([&]() -> absl::Status {

@@ -191,6 +191,27 @@ TEST_F(ApiModuleTest, RefusedKernelsDoNotStopTheOthers) {
   EXPECT_SUCCESS(hetgpuFunctionPrepare(Function("nothing")));
 }
 
+TEST_F(ApiModuleTest, AllKernelsAtOnce) {
+  const auto is_prepared = [&](const char* name) {
+    uint64_t value = 0;
+    EXPECT_SUCCESS(hetgpuFunctionGetAttribute(
+        Function(name), HETGPU_FUNCTION_IS_PREPARED, &value));
+    return value != 0;
+  };
+  EXPECT_SUCCESS(hetgpuFunctionPrepare(Function("nothing")));
+  // The one that does not compile is named; those that are refused are not.
+  EXPECT_RESULT(HETGPU_ERROR_COMPILE_FAILED, hetgpuModulePrepare(module_));
+  EXPECT_THAT(hetgpuGetLastErrorDetail(), HasSubstr("kernel broken"));
+  for (const auto& kernel : FakeModule().kernels) {
+    const bool runs = kernel.name != "broken" && kernel.name != "unsupported" &&
+                      kernel.name != "refused";
+    EXPECT_EQ(is_prepared(kernel.name.c_str()), runs) << kernel.name;
+  }
+  EXPECT_RESULT(HETGPU_ERROR_COMPILE_FAILED, hetgpuModulePrepare(module_));
+  EXPECT_SUCCESS(hetgpuModuleUnload(module_));
+  EXPECT_RESULT(HETGPU_ERROR_INVALID_HANDLE, hetgpuModulePrepare(module_));
+}
+
 class NativeModuleTest : public FakeTest {
  protected:
   hetgpuFunction LoadFunction(const std::string& text, const char* name) {

@@ -63,6 +63,13 @@ Function::Function(std::shared_ptr<ModuleState> state, const KernelInfo* info)
       info_(info),
       refusal_(state_->is_native() ? "" : info->refusal.message()) {}
 
+absl::StatusOr<std::shared_ptr<const std::string>> Function::Image(
+    Opening& opening) {
+  HETGPU_ASSIGN_OR_RETURN(Platform* const platform, Platform::Get());
+  return platform->jit().Get(state_->source(), *info_,
+                             opening.device().info());
+}
+
 absl::StatusOr<std::unique_ptr<hetgpu::Kernel>> Function::Load(
     Opening& opening) {
   if (state_->is_native()) {
@@ -70,11 +77,7 @@ absl::StatusOr<std::unique_ptr<hetgpu::Kernel>> Function::Load(
     const HostSpan span("load", info_->name);
     return native->Load(*info_);
   }
-  HETGPU_ASSIGN_OR_RETURN(Platform* const platform, Platform::Get());
-  HETGPU_ASSIGN_OR_RETURN(
-      const std::shared_ptr<const std::string> image,
-      platform->jit().Get(state_->source(), *info_,
-                          opening.device().info()));
+  HETGPU_ASSIGN_OR_RETURN(const auto image, Image(opening));
   const HostSpan span("load", info_->name);
   image_bytes_ = image->size();
   return opening.device().Load(*info_, *image);
@@ -84,16 +87,21 @@ absl::StatusOr<std::shared_ptr<const PreparedKernel>> Function::Prepare(
     Opening& opening) {
   HETGPU_RETURN_IF_ERROR(state_->RefusalOf(*info_));
   std::lock_guard lock(mutex_);
-  if (kernel_ && kernel_->opening.get() == &opening) return kernel_;
+  if (IsPreparedIn(opening)) return kernel_;
   if (!context().IsPresent(opening)) {
     return absl::UnavailableError("the context has moved");
   }
+  HETGPU_ASSIGN_OR_RETURN(auto kernel, Load(opening));
+  Keep(opening, std::move(kernel));
+  return kernel_;
+}
+
+void Function::Keep(Opening& opening, std::unique_ptr<hetgpu::Kernel> kernel) {
   auto prepared = std::make_shared<PreparedKernel>();
   prepared->module = state_;
   prepared->opening = opening.shared_from_this();
-  HETGPU_ASSIGN_OR_RETURN(prepared->kernel, Load(opening));
+  prepared->kernel = std::move(kernel);
   kernel_ = std::move(prepared);
-  return kernel_;
 }
 
 absl::Status Function::Prepare() {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "runtime/module.h"
@@ -38,6 +39,12 @@ class Function {
   absl::StatusOr<std::shared_ptr<const PreparedKernel>> Prepare(
       Opening& opening);
   absl::Status Prepare();
+  // Prepares those of `functions`, of one module and in its order, that nothing
+  // refuses: compiles them at the same time and loads them together. The first
+  // failure in order; what did compile is prepared all the same.
+  static absl::Status PrepareTogether(
+      const std::vector<std::shared_ptr<Function>>& functions,
+      Opening& opening);
   bool IsPrepared() const;
   uint64_t ImageBytes() const;  // 0 until prepared
   // What it may access; found out by the first call.
@@ -47,6 +54,14 @@ class Function {
 
  private:
   absl::StatusOr<std::unique_ptr<hetgpu::Kernel>> Load(Opening& opening);
+  absl::StatusOr<std::shared_ptr<const std::string>> Image(Opening& opening);
+  bool IsPreparedIn(const Opening& opening) const {  // needs the mutex
+    return kernel_ && kernel_->opening.get() == &opening;
+  }
+  // Of compiled modules; none is prepared, the mutexes of all are held.
+  static absl::Status PrepareLocked(const std::vector<Function*>& functions,
+                                    Opening& opening);
+  void Keep(Opening& opening, std::unique_ptr<hetgpu::Kernel> kernel);
 
   const std::shared_ptr<ModuleState> state_;
   const KernelInfo* const info_;

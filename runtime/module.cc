@@ -246,6 +246,20 @@ absl::StatusOr<hetgpuFunction> Module::GetFunction(std::string_view name) {
   return handle;
 }
 
+absl::Status Module::Prepare() {
+  std::vector<std::shared_ptr<Function>> functions;
+  for (const KernelInfo& kernel : info().kernels) {
+    if (!state_->RefusalOf(kernel).ok()) continue;
+    HETGPU_ASSIGN_OR_RETURN(const hetgpuFunction handle,
+                            GetFunction(kernel.name));
+    HETGPU_ASSIGN_OR_RETURN(auto function, Lookup<Function>(handle));
+    functions.push_back(std::move(function));
+  }
+  return context().OnDevice([&](Opening& opening) {
+    return Function::PrepareTogether(functions, opening);
+  });
+}
+
 absl::StatusOr<const SymbolInfo*> Module::GetGlobal(
     std::string_view name) const {
   if (const SymbolInfo* symbol = info().FindSymbol(name)) return symbol;

@@ -88,6 +88,9 @@ class Module {
 
   // The same handle for the same name. NOT_FOUND lists the kernels.
   absl::StatusOr<hetgpuFunction> GetFunction(std::string_view name);
+  // All kernels that nothing refuses, together. COMPILE_FAILED for the first
+  // that does not compile; the others are prepared.
+  absl::Status Prepare();
   // NOT_FOUND lists the globals.
   absl::StatusOr<const SymbolInfo*> GetGlobal(std::string_view name) const;
 

@@ -32,6 +32,10 @@ class SharedDevice final : public hetgpu::Device {
       const KernelInfo& info, std::string_view image) override {
     return shared_->Load(info, image);
   }
+  absl::StatusOr<std::vector<std::unique_ptr<Kernel>>> LoadTogether(
+      const std::vector<KernelImage>& images) override {
+    return shared_->LoadTogether(images);
+  }
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override {
     return shared_->CreateQueue();
   }

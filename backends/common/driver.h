@@ -90,6 +90,12 @@ class Kernel {
   virtual std::string Explain() const = 0;
 };
 
+// What the compile side made of a kernel.
+struct KernelImage {
+  const KernelInfo* info = nullptr;
+  std::string_view bytes;
+};
+
 // A module that the device holds as a whole, made from its source by the
 // device's own compiler. Its kernels may outlive it.
 class DeviceModule {
@@ -265,6 +271,18 @@ class Device {
   // A kernel from what the compile side made.
   virtual absl::StatusOr<std::unique_ptr<Kernel>> Load(
       const KernelInfo& info, std::string_view image) = 0;
+  // Load() of each, in order. A device with a compiler of its own runs it once
+  // for all of them.
+  virtual absl::StatusOr<std::vector<std::unique_ptr<Kernel>>> LoadTogether(
+      const std::vector<KernelImage>& images) {
+    std::vector<std::unique_ptr<Kernel>> kernels;
+    for (const KernelImage& image : images) {
+      auto kernel = Load(*image.info, image.bytes);
+      if (!kernel.ok()) return kernel.status();
+      kernels.push_back(*std::move(kernel));
+    }
+    return kernels;
+  }
   virtual absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() = 0;
   virtual absl::StatusOr<std::unique_ptr<Event>> CreateEvent() = 0;
   virtual absl::StatusOr<std::unique_ptr<Texture>> CreateTexture(

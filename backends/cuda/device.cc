@@ -224,6 +224,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> CudaDevice::Load(
   return LoadRecompiled(*context_, info, image);
 }
 
+absl::StatusOr<std::vector<std::unique_ptr<Kernel>>> CudaDevice::LoadTogether(
+    const std::vector<KernelImage>& images) {
+  return LoadRecompiledTogether(*context_, images);
+}
+
 absl::StatusOr<std::unique_ptr<Queue>> CudaDevice::CreateQueue() {
   return std::unique_ptr<Queue>(
       std::make_unique<CudaQueue>(*context_, recovery_, watchdog_, staging_));

@@ -47,6 +47,8 @@ class CudaDevice final : public Device {
       const ModuleInfo& info, std::string_view source) override;
   absl::StatusOr<std::unique_ptr<Kernel>> Load(const KernelInfo& info,
                                                std::string_view image) override;
+  absl::StatusOr<std::vector<std::unique_ptr<Kernel>>> LoadTogether(
+      const std::vector<KernelImage>& images) override;
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override;
   absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override;
   absl::StatusOr<std::unique_ptr<Texture>> CreateTexture(

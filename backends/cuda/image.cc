@@ -39,6 +39,23 @@ absl::Status Bad(std::string_view what) {
       "cuda: kernel image: " + std::string(what));
 }
 
+struct Parts {
+  std::string_view directives;  // from .version to .address_size, whole lines
+  std::string_view body;
+};
+
+absl::StatusOr<Parts> Split(std::string_view image) {
+  const size_t begin = image.find("\n.version ");
+  const size_t last = image.find("\n.address_size ");
+  const size_t end = last == std::string_view::npos
+                         ? last
+                         : image.find('\n', last + 1);
+  if (begin > last || end == std::string_view::npos) {
+    return Bad("expected directives from .version to .address_size");
+  }
+  return Parts{image.substr(begin + 1, end - begin), image.substr(end + 1)};
+}
+
 }  // namespace
 
 std::string FormatHeader(const ImageHeader& header) {
@@ -77,6 +94,24 @@ absl::StatusOr<ImageHeader> ParseHeader(std::string_view image) {
   }
   if (header.entry.empty()) return Bad("names no entry");
   return header;
+}
+
+absl::StatusOr<std::string> JoinPtx(
+    const std::vector<std::string_view>& images) {
+  std::string joined;
+  std::string_view directives;
+  for (std::string_view image : images) {
+    const absl::StatusOr<Parts> parts = Split(image);
+    if (!parts.ok()) return parts.status();
+    if (joined.empty()) {
+      directives = parts->directives;
+      joined = std::string(directives);
+    } else if (parts->directives != directives) {
+      return Bad("directives differ from those of the image before");
+    }
+    joined += parts->body;
+  }
+  return joined;
 }
 
 }  // namespace hetgpu::cuda

@@ -10,6 +10,10 @@
 // The entry takes the address of the data segment, then, at byte
 // kParamOffset, the parameter block. Each `const` names a variable of the PTX
 // that must hold a copy of a stretch of the data segment when a launch begins.
+//
+// Images for one device, of different kernels of a module, have the same
+// directives up to .address_size and define no symbol twice, so that the driver
+// can be given several as one PTX.
 #ifndef HETGPU_BACKENDS_CUDA_IMAGE_H_
 #define HETGPU_BACKENDS_CUDA_IMAGE_H_
 
@@ -39,6 +43,9 @@ struct ImageHeader {
 std::string FormatHeader(const ImageHeader& header);
 // InvalidArgument when `image` does not begin with a header of this version.
 absl::StatusOr<ImageHeader> ParseHeader(std::string_view image);
+// InvalidArgument when the images are not for one device.
+absl::StatusOr<std::string> JoinPtx(
+    const std::vector<std::string_view>& images);
 
 }  // namespace hetgpu::cuda
 

@@ -41,5 +41,18 @@ TEST(ImageTest, WhatIsNoImageIsRefused) {
               HasSubstr("expected a symbol, an offset and a size"));
 }
 
+TEST(ImageTest, SeveralBecomeOnePtx) {
+  const std::string top = ".version 8.3\n.target sm_90\n.address_size 64\n";
+  const std::string a = "// hetgpu cuda image 1\n//\n\n" + top + "\na {}\n";
+  const std::string b = "// hetgpu cuda image 1\n" + top + "b {}\n";
+  EXPECT_EQ(*JoinPtx({a, b}), top + "\na {}\nb {}\n");
+  const std::string other =
+      "//\n.version 8.3\n.target sm_80\n.address_size 64\nc {}\n";
+  EXPECT_THAT(std::string(JoinPtx({a, other}).status().message()),
+              HasSubstr("directives differ"));
+  EXPECT_THAT(std::string(JoinPtx({"// no\n.target sm_80\n"}).status().message()),
+              HasSubstr("expected directives from .version"));
+}
+
 }  // namespace
 }  // namespace hetgpu::cuda

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "backends/common/driver.h"
 #include "backends/cuda/context.h"
@@ -14,6 +15,10 @@ namespace hetgpu::cuda {
 // refuses the PTX.
 absl::StatusOr<std::unique_ptr<Kernel>> LoadRecompiled(
     const Context& context, const KernelInfo& info, std::string_view image);
+
+// All of them in one run of the driver's compiler.
+absl::StatusOr<std::vector<std::unique_ptr<Kernel>>> LoadRecompiledTogether(
+    const Context& context, const std::vector<KernelImage>& images);
 
 }  // namespace hetgpu::cuda
 

@@ -107,12 +107,8 @@ class HetgpuExecutor final : public Executor {
   absl::Status CompileModule(const std::string& module) override {
     hetgpuModule handle = nullptr;
     BENCH_RETURN_IF_ERROR(LoadModule(module, handle));
-    uint32_t count = 0;
-    absl::Status status =
-        Check(api_.ModuleGetKernelCount(handle, &count), "kernels");
-    for (uint32_t i = 0; status.ok() && i < count; ++i) {
-      status = PrepareKernel(handle, i);
-    }
+    const absl::Status status =
+        Check(api_.ModulePrepare(handle), module.c_str());
     (void)api_.ModuleUnload(handle);
     return status;
   }
@@ -126,16 +122,6 @@ class HetgpuExecutor final : public Executor {
     const std::string path = absl::StrCat(root_, "/", module, ".ptx");
     return Check(api_.ModuleLoadFile(context_, path.c_str(), &handle),
                  path.c_str());
-  }
-
-  absl::Status PrepareKernel(hetgpuModule module, uint32_t index) {
-    const char* name = "";
-    hetgpuFunction function = nullptr;
-    BENCH_RETURN_IF_ERROR(
-        Check(api_.ModuleGetKernelName(module, index, &name), "kernel"));
-    BENCH_RETURN_IF_ERROR(
-        Check(api_.ModuleGetFunction(module, name, &function), name));
-    return Check(api_.FunctionPrepare(function), name);
   }
 
   // The pattern, then copies of what is there, twice as much each time.

@@ -442,6 +442,11 @@ HETGPU_API hetgpuResult hetgpuModuleGetKernelName(hetgpuModule module,
 HETGPU_API hetgpuResult hetgpuModuleGetFunction(hetgpuModule module,
                                                 const char* name,
                                                 hetgpuFunction* function);
+/* Compiles all kernels at the same time and loads them together, which takes
+ * less than hetgpuFunctionPrepare for one after the other. Refused kernels are
+ * left out. COMPILE_FAILED names the first kernel that does not compile; the
+ * others are prepared. */
+HETGPU_API hetgpuResult hetgpuModulePrepare(hetgpuModule module);
 
 /* Element types as declared. */
 typedef enum hetgpuType {

@@ -572,6 +572,8 @@ class Module {
         hetgpuModuleGetFunction(handle(), name.c_str(), &function);
     return detail::Wrap<Function>(result, function);
   }
+  // All kernels together.
+  Status Prepare() const { return Status(hetgpuModulePrepare(handle())); }
   struct Global {
     hetgpuDevicePtr address = 0;
     uint64_t size = 0;  // bytes

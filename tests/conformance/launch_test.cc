@@ -84,6 +84,74 @@ TEST_P(LaunchSuite, ParametersOfEachKind) {
                                    std::bit_cast<uint64_t>(2.5), 9008007u));
 }
 
+// Each parameter lies at the next multiple of its alignment: at byte 0, 1, 8,
+// 16, 32, 54, 56, 64 and 80.
+constexpr char kLayout[] = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry layout(.param .u8 a, .param .u8 b, .param .u64 c,
+                       .param .align 16 .b8 d[16], .param .align 2 .b8 e[22],
+                       .param .u8 f, .param .u32 g, .param .align 8 .b8 h[16],
+                       .param .u64 out) {
+  .reg .u16 %h<3>;
+  .reg .u32 %r<8>;
+  .reg .u64 %x, %y, %out;
+  ld.param.u64 %out, [out];
+  ld.param.u8 %h0, [a];
+  cvt.u32.u16 %r0, %h0;
+  ld.param.u8 %h1, [b];
+  cvt.u32.u16 %r1, %h1;
+  ld.param.u64 %x, [c];
+  ld.param.v4.u32 {%r2, %r3, %r4, %r5}, [d];
+  add.u32 %r2, %r2, %r3;
+  add.u32 %r4, %r4, %r5;
+  ld.param.u16 %h2, [e+20];
+  cvt.u32.u16 %r3, %h2;
+  ld.param.u8 %h0, [f];
+  cvt.u32.u16 %r5, %h0;
+  ld.param.u32 %r6, [g];
+  ld.param.u64 %y, [h+8];
+  st.global.v2.u64 [%out], {%x, %y};
+  st.global.v4.u32 [%out+16], {%r0, %r1, %r2, %r4};
+  st.global.v2.u32 [%out+32], {%r3, %r5};
+  st.global.u32 [%out+40], %r6;
+  ret;
+}
+)";
+
+TEST_P(LaunchSuite, ParametersLieAtTheirAlignment) {
+  struct alignas(16) Vector {
+    uint32_t words[4];
+  };
+  struct Shorts {
+    uint16_t values[11];
+  } shorts = {};
+  shorts.values[10] = 65500;
+  struct Pair {
+    uint8_t first;
+    uint64_t second;
+  };
+  hetgpuModule module = nullptr;
+  ASSERT_SUCCESS(hetgpuModuleLoadData(context_, kLayout, sizeof(kLayout) - 1,
+                                      "layout.ptx", &module));
+  hetgpuFunction function = nullptr;
+  ASSERT_SUCCESS(hetgpuModuleGetFunction(module, "layout", &function));
+  uint64_t block_bytes = 0;
+  ASSERT_SUCCESS(hetgpuFunctionGetAttribute(
+      function, HETGPU_FUNCTION_PARAM_BYTES, &block_bytes));
+  EXPECT_EQ(block_bytes, 88u);
+  const hetgpuDevicePtr out = Zeroes(12);
+  ASSERT_SUCCESS(Run(function, {}, uint8_t{201}, uint8_t{102},
+                     uint64_t{0x0123456789abcdef},
+                     Vector{{1000, 200, 30, 4}}, shorts, uint8_t{77},
+                     uint32_t{3000000000}, Pair{1, uint64_t{1} << 63}, out));
+  EXPECT_THAT(Download<uint64_t>(out, 2),
+              testing::ElementsAre(0x0123456789abcdef, uint64_t{1} << 63));
+  EXPECT_THAT(Download<uint32_t>(out + 16, 7),
+              testing::ElementsAre(201u, 102u, 1200u, 34u, 65500u, 77u,
+                                   3000000000u));
+}
+
 TEST_P(LaunchSuite, ArgumentsAreReadBeforeTheCallReturns) {
   const hetgpuDevicePtr total = Zeroes(1);
   hetgpuDevicePtr argument = total;

@@ -114,6 +114,71 @@ TEST_P(ModuleSuite, PreparedFunctionsExplainThemselves) {
   EXPECT_STRNE(text, "");
 }
 
+// Kernels with shared memory, const data and a function each, all of the same
+// names in the source, and one that needs none of it.
+TEST_P(ModuleSuite, PreparedTogetherEachKernelHasItsOwn) {
+  const std::string text = std::string(kHeader) + R"(
+.const .align 4 .u32 table[2] = {100, 200};
+.func (.param .u32 r) twice(.param .u32 a) {
+  .reg .u32 %r;
+  ld.param.u32 %r, [a];
+  add.u32 %r, %r, %r;
+  st.param.u32 [r], %r;
+  ret;
+}
+.visible .entry first(.param .u64 out) {
+  .reg .u32 %r<3>;
+  .reg .u64 %out;
+  .shared .align 4 .u32 place[8];
+  ld.param.u64 %out, [out];
+  ld.const.u32 %r0, [table];
+  st.shared.u32 [place+28], %r0;
+  bar.sync 0;
+  ld.shared.u32 %r1, [place+28];
+  { .param .u32 a; .param .u32 r;
+    st.param.u32 [a], %r1;
+    call.uni (r), twice, (a);
+    ld.param.u32 %r2, [r]; }
+  st.global.u32 [%out], %r2;
+  ret;
+}
+.visible .entry second(.param .u64 out) {
+  .reg .u32 %r<3>;
+  .reg .u64 %out;
+  .shared .align 8 .u32 place[64];
+  ld.param.u64 %out, [out];
+  ld.const.u32 %r0, [table+4];
+  st.shared.u32 [place+252], %r0;
+  bar.sync 0;
+  ld.shared.u32 %r1, [place+252];
+  { .param .u32 a; .param .u32 r;
+    st.param.u32 [a], %r1;
+    call.uni (r), twice, (a);
+    ld.param.u32 %r2, [r]; }
+  st.global.u32 [%out], %r2;
+  ret;
+}
+.visible .entry third() { ret; }
+)";
+  hetgpuModule module = nullptr;
+  ASSERT_SUCCESS(hetgpuModuleLoadData(context_, text.data(), text.size(),
+                                      "three.ptx", &module));
+  ASSERT_SUCCESS(hetgpuModulePrepare(module));
+  const hetgpuDevicePtr out = Zeroes(1);
+  const auto run = [&](const char* name, auto... args) {
+    hetgpuFunction function = nullptr;
+    EXPECT_SUCCESS(hetgpuModuleGetFunction(module, name, &function));
+    EXPECT_EQ(Attribute(function, HETGPU_FUNCTION_IS_PREPARED), 1u);
+    EXPECT_SUCCESS(Run(function, {}, args...));
+    return Download<uint32_t>(out, 1)[0];
+  };
+  EXPECT_EQ(run("first", out), 200u);
+  EXPECT_EQ(run("second", out), 400u);
+  EXPECT_EQ(run("third"), 400u);
+  ASSERT_SUCCESS(hetgpuModuleUnload(module));
+  ExpectUsable();
+}
+
 TEST_P(ModuleSuite, RefusedKernelLeavesTheOthers) {
   const std::string text = std::string(kHeader) + R"(
 .visible .entry good() { ret; }

@@ -38,6 +38,7 @@ absl::StatusOr<llvm_ir::EmittedModule> EmitKernel(
   auto kernel =
       mlir::SymbolTable(module).lookup<hetir::KernelOp>(options.kernel);
   MakeEntry(emitted->kernel, kernel);
+  NameOwnFunctions(emitted->kernel);
   return emitted;
 }
 

@@ -107,7 +107,7 @@ llvm::Value* CudaHooks::ConstPointer(Emitter& e, hetir::DataAddressOp op) {
   uint64_t start = (*op.getExtent())[0];
   uint64_t bytes = (*op.getExtent())[1];
   llvm::Module& module = *e.function()->getParent();
-  std::string name = "hetgpu_const_" + std::to_string(start);
+  std::string name = OwnName("hetgpu_const_" + std::to_string(start));
   llvm::GlobalVariable* copy = module.getNamedGlobal(name);
   if (!copy) {
     auto* type = llvm::ArrayType::get(
@@ -134,7 +134,8 @@ llvm::Value* CudaHooks::SharedAddress(Emitter& e, hetir::SharedAddressOp op) {
   llvm::appendToUsed(module, {memory});
   uint64_t offset = SharedOffset(op);
   bool wide = op.getType().isInteger(64);
-  std::string place = memory->getName().str();
+  std::string place;
+  for (char c : memory->getName()) place.append(c == '$' ? 2 : 1, c);
   if (offset != 0) place += "+" + std::to_string(offset);
   return EmitAsm(e, llvm::Twine(wide ? "mov.u64 $0, " : "mov.u32 $0, ") +
                         place + ";",

@@ -47,6 +47,13 @@ void MakeEntry(llvm::Function* function, hetir::KernelOp kernel) {
   }
 }
 
+void NameOwnFunctions(llvm::Function* kernel) {
+  for (llvm::Function& function : *kernel->getParent()) {
+    if (&function == kernel || function.isDeclaration()) continue;
+    function.setName(function.getName() + "_of_" + kernel->getName());
+  }
+}
+
 std::string Tidy(std::string_view ptx) {
   std::string tidy;
   tidy.reserve(ptx.size());

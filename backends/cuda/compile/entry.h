@@ -14,6 +14,10 @@ namespace hetgpu::cuda {
 // Makes the function visible and gives it the bounds of the hetIR kernel.
 void MakeEntry(llvm::Function* function, hetir::KernelOp kernel);
 
+// Names functions that are defined here after the kernel too: other kernels of
+// the source have their own.
+void NameOwnFunctions(llvm::Function* kernel);
+
 // The text without the marks around inline assembly.
 std::string Tidy(std::string_view ptx);
 

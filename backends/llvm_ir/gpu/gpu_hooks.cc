@@ -102,9 +102,14 @@ llvm::Value* GpuHooks::DataAddress(Emitter& e, hetir::DataAddressOp op) {
              op.getResult());
 }
 
+std::string GpuHooks::OwnName(llvm::StringRef name) {
+  return (name + "_of_" + kernel_.getSymName()).str();
+}
+
 llvm::GlobalVariable* GpuHooks::SharedMemory(llvm::Module& module,
                                              bool dynamic) {
-  llvm::StringRef name = dynamic ? "hetgpu_dynamic" : "hetgpu_static";
+  const std::string name =
+      OwnName(dynamic ? "hetgpu_dynamic" : "hetgpu_static");
   if (llvm::GlobalVariable* known = module.getNamedGlobal(name)) return known;
   uint64_t bytes = dynamic ? 0 : kernel_.getStaticShared();
   auto* type = llvm::ArrayType::get(

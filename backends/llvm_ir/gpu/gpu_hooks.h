@@ -57,6 +57,8 @@ class GpuHooks : public TargetHooks {
   // size, or 0 when it takes none.
   uint64_t DecorateParameterBlock(llvm::Function& function);
   hetir::KernelOp kernel() { return kernel_; }
+  // A name for what belongs to the emitted kernel alone.
+  std::string OwnName(llvm::StringRef name);
   // The static or dynamic shared memory of the kernel, made when first used,
   // and where in it a variable lies.
   llvm::GlobalVariable* SharedMemory(llvm::Module& module, bool dynamic);

@@ -26,7 +26,7 @@
 
 namespace hetgpu::cpu {
 
-inline constexpr uint32_t kAbiVersion = 3;
+inline constexpr uint32_t kAbiVersion = 4;
 inline constexpr uint32_t kWarpSize = 32;
 inline constexpr uint32_t kNumBarriers = 16;
 
@@ -200,6 +200,8 @@ struct ImportRecord {
 
 // Code bytes from `code_offset` up to the next record come from `line` (0 =
 // no line) and access memory as `site` (access_site.h) says; sorted by offset.
+// Code that several lines share has kLineOfCaller: the line is that of the call.
+inline constexpr uint32_t kLineOfCaller = 0x7fffffff;
 struct LineRecord {
   uint32_t code_offset;
   uint32_t line;

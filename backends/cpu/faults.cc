@@ -57,8 +57,8 @@ void LeaveKernel(Worker* worker, ucontext_t* context, Outcome outcome) {
              worker->LandingStack());
 }
 
-// The line of the emitted call below which a fault happened in a helper: the
-// innermost return address into the kernel's code.
+// The line of the emitted call below which a fault happened in a helper or in
+// shared code: the innermost return address into code with a line of its own.
 uint32_t LineOfCaller(Worker* worker, uintptr_t sp) {
   const KernelCode& code = worker->launch()->code();
   if (worker->helper_caller != 0) return code.LineOf(worker->helper_caller - 1);
@@ -69,7 +69,9 @@ uint32_t LineOfCaller(Worker* worker, uintptr_t sp) {
   const uintptr_t end = high - sp < kMaxScan ? high : sp + kMaxScan;
   for (; sp + sizeof(uintptr_t) <= end; sp += sizeof(uintptr_t)) {
     const uintptr_t word = *reinterpret_cast<const volatile uintptr_t*>(sp);
-    if (code.Contains(word)) return code.LineOf(word - 1);
+    if (!code.Contains(word)) continue;
+    const uint32_t line = code.LineOf(word - 1);
+    if (line != kLineOfCaller) return line;
   }
   return 0;
 }
@@ -85,8 +87,10 @@ void RecordFault(Worker* worker, int signal, const siginfo_t* info,
   const KernelCode& code = worker->launch()->code();
   const bool in_code = code.Contains(fault.pc);
   fault.in_helper = !in_code && fault.pc != fault.address;
-  fault.line = in_code ? code.LineOf(fault.pc)
-                       : LineOfCaller(worker, StackPointer(context));
+  fault.line = in_code ? code.LineOf(fault.pc) : kLineOfCaller;
+  if (fault.line == kLineOfCaller) {
+    fault.line = LineOfCaller(worker, StackPointer(context));
+  }
   if (in_code) {
     fault.lane = FaultingLane(code, *worker->frame(), fault.pc, fault.address,
                               *context);

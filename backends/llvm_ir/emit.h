@@ -6,6 +6,7 @@
 #ifndef HETGPU_BACKENDS_LLVM_IR_EMIT_H_
 #define HETGPU_BACKENDS_LLVM_IR_EMIT_H_
 
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
@@ -25,6 +26,11 @@ class Operation;
 namespace hetgpu::llvm_ir {
 
 class TargetHooks;
+
+// Names of functions that a kernel calls and that call none (Emitter::CallShared)
+// begin with this; the line of all that they hold is that of the call.
+inline constexpr char kSharedPrefix[] = "hetgpu.";
+inline constexpr uint32_t kLineOfCaller = 0x7fffffff;
 
 struct EmitOptions {
   // Every NaN result is the canonical one, every approximate function the

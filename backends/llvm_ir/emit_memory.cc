@@ -45,7 +45,8 @@ llvm::Type* GroupType(const Group& group) {
 template <typename Op>
 AccessRequest RequestOf(Op op, uint64_t bytes) {
   return {op,           op.getSpace(),  op.getAddress(), op.getIndex(),
-          op.getMask(), static_cast<int64_t>(op.getOffset()), bytes};
+          op.getMask(), static_cast<int64_t>(op.getOffset()), bytes,
+          op.getOrdering() == Ordering::weak && op.getValues().size() == 1};
 }
 
 // Parameters and const data do not change while a kernel runs.

@@ -9,11 +9,18 @@
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/SaveAndRestore.h"
 #include "llvm/Support/raw_ostream.h"
 #include "mlir/IR/RegionGraphTraits.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace hetgpu::llvm_ir {
+namespace {
+
+constexpr char kKeepsRegisters[] = "no_caller_saved_registers";
+
+}  // namespace
 
 llvm::Type* StorageType(mlir::Type type, llvm::LLVMContext& context) {
   if (auto vector = mlir::dyn_cast<mlir::VectorType>(type)) {
@@ -118,6 +125,76 @@ void Emitter::MarkAccess(LaneAccess access) {
   if (access.kind == LaneAccess::kOther && noted_mask_) access.first = 1;
   ir_.SetCurrentDebugLocation(llvm::DILocation::get(
       context(), line_, hooks_.ColumnOf(access), scope));
+}
+
+llvm::Value* Emitter::line() {
+  return shared_line_ ? shared_line_ : ir_.getInt32(line_);
+}
+
+llvm::Function* Emitter::DefineShared(
+    const llvm::Twine& name, llvm::FunctionType* type,
+    llvm::function_ref<llvm::Value*(llvm::ArrayRef<llvm::Value*>)> body) {
+  llvm::Function* caller = function_;
+  auto* shared = llvm::Function::Create(
+      type, llvm::Function::InternalLinkage, name, *caller->getParent());
+  shared->setCallingConv(llvm::CallingConv::Fast);
+  for (auto attribute : {llvm::Attribute::NoUnwind, llvm::Attribute::NoInline,
+                         llvm::Attribute::NoRecurse}) {
+    shared->addFnAttr(attribute);
+  }
+  // Callers keep their registers: the calls hardly ever happen.
+  shared->addFnAttr(kKeepsRegisters);
+  hooks_.DecorateFunction(*shared);
+  if (llvm::DISubprogram* scope = caller->getSubprogram()) {
+    shared->setSubprogram(llvm::DISubprogram::getDistinct(
+        context(), scope->getScope(), shared->getName(), shared->getName(),
+        scope->getFile(), kLineOfCaller, scope->getType(), kLineOfCaller,
+        nullptr, 0, 0, llvm::DINode::FlagZero,
+        llvm::DISubprogram::SPFlagDefinition, scope->getUnit()));
+  }
+  llvm::IRBuilderBase::InsertPointGuard guard(ir_);
+  llvm::SaveAndRestore in_shared(function_, shared);
+  llvm::SaveAndRestore at_line(line_, kLineOfCaller);
+  llvm::SaveAndRestore line(shared_line_,
+                            static_cast<llvm::Value*>(shared->getArg(1)));
+  llvm::SaveAndRestore no_mask(noted_mask_,
+                               static_cast<llvm::Value*>(nullptr));
+  ir_.SetInsertPoint(llvm::BasicBlock::Create(context(), "", shared));
+  MarkAccess({LaneAccess::kOther});
+  llvm::SmallVector<llvm::Value*> arguments;
+  for (llvm::Argument& argument : shared->args()) {
+    if (argument.getArgNo() > 1) arguments.push_back(&argument);
+  }
+  llvm::Value* result = body(arguments);
+  if (result) {
+    ir_.CreateRet(result);
+  } else {
+    ir_.CreateRetVoid();
+  }
+  return shared;
+}
+
+llvm::Value* Emitter::CallShared(
+    const llvm::Twine& name, llvm::Type* result,
+    llvm::ArrayRef<llvm::Value*> arguments,
+    llvm::function_ref<llvm::Value*(llvm::ArrayRef<llvm::Value*>)> body) {
+  llvm::SmallVector<llvm::Value*> all = {function_->getArg(0), line()};
+  all.append(arguments.begin(), arguments.end());
+  llvm::SmallVector<llvm::Type*> types;
+  for (llvm::Value* argument : all) types.push_back(argument->getType());
+  auto* type = llvm::FunctionType::get(result, types, false);
+  llvm::SmallString<64> full_name(kSharedPrefix);
+  name.toVector(full_name);
+  for (llvm::Type* each : types) {
+    llvm::raw_svector_ostream(full_name) << "." << *each;
+  }
+  llvm::Function* shared = function_->getParent()->getFunction(full_name);
+  if (!shared) shared = DefineShared(full_name, type, body);
+  llvm::CallInst* call = ir_.CreateCall(shared, all);
+  call->setCallingConv(llvm::CallingConv::Fast);
+  call->addFnAttr(llvm::Attribute::NoUnwind);
+  call->addFnAttr(llvm::Attribute::get(context(), kKeepsRegisters));
+  return result->isVoidTy() ? nullptr : call;
 }
 
 void Emitter::CreateBlocks(mlir::Region& region) {

@@ -12,6 +12,7 @@
 #include "backends/llvm_ir/emit.h"
 #include "backends/llvm_ir/lane_forms.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/IRBuilder.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Value.h"
@@ -47,8 +48,8 @@ class Emitter {
   const EmitOptions& options() const { return options_; }
   TargetHooks& hooks() { return hooks_; }
   bool in_kernel() const;
-  // PTX line of the op being emitted.
-  uint32_t line() const { return line_; }
+  // PTX line of the op being emitted, an i32: in a shared function an argument.
+  llvm::Value* line();
 
   // In warp code, the lane for which an access with scalar operands acts (i32).
   llvm::Value* acting_lane();
@@ -82,7 +83,20 @@ class Emitter {
   llvm::BasicBlock* BranchToColdBlock(llvm::Value* condition,
                                       const llvm::Twine& name);
 
+  // Calls the function `name` that ops of this one share, with the block, the
+  // line and `arguments`, and gives its result (null for void). On the first
+  // call `body` emits it from its arguments, with the emitter inside it; it must
+  // give what is returned. Shared functions call none. Code that rarely runs goes
+  // there: what stays behind is smaller.
+  llvm::Value* CallShared(
+      const llvm::Twine& name, llvm::Type* result,
+      llvm::ArrayRef<llvm::Value*> arguments,
+      llvm::function_ref<llvm::Value*(llvm::ArrayRef<llvm::Value*>)> body);
+
  private:
+  llvm::Function* DefineShared(
+      const llvm::Twine& name, llvm::FunctionType* type,
+      llvm::function_ref<llvm::Value*(llvm::ArrayRef<llvm::Value*>)> body);
   absl::Status EmitBlock(mlir::Block& block);
   absl::Status EmitOperation(mlir::Operation* op);
   void CreateBlocks(mlir::Region& region);
@@ -97,6 +111,7 @@ class Emitter {
   llvm::DenseMap<mlir::Block*, llvm::BasicBlock*> blocks_;
   std::optional<LaneForms> lane_forms_;
   uint32_t line_ = 0;
+  llvm::Value* shared_line_ = nullptr;
   llvm::Value* acting_lane_ = nullptr;
   llvm::Value* noted_mask_ = nullptr;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/llvm_ir/address_check.h"
+#include "backends/llvm_ir/lane_strides.h"
 #include "backends/llvm_ir/target_hooks.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -218,33 +219,101 @@ llvm::Value* ScalarPointer(Emitter& e, const AccessRequest& request,
   return pointer;
 }
 
-// Addresses of the lanes, before the base of a space of offsets is added, from
-// `base` in place of the request's when not null.
-llvm::Value* LaneSums(Emitter& e, const AccessRequest& request,
-                      llvm::Value* base) {
-  Ir& ir = e.ir();
-  mlir::Value shape = IsVector(request.address) ? request.address
-                                                : request.index;
-  unsigned lanes = mlir::cast<mlir::VectorType>(shape.getType())
-                       .getNumElements();
-  auto spread = [&](llvm::Value* value) {
-    return value->getType()->isVectorTy() ? value
-                                          : ir.CreateVectorSplat(lanes, value);
-  };
-  bool is_offset = e.hooks().SpaceBase(e, request.space) != nullptr;
-  llvm::Value* address = spread(base ? base : e.Get(request.address));
-  llvm::Type* type = address->getType();
-  if (request.index) {
-    llvm::Value* index = spread(e.Get(request.index));
-    index = is_offset ? ir.CreateZExtOrTrunc(index, type)
-                      : ir.CreateSExtOrTrunc(index, type);
-    address = ir.CreateAdd(address, index);
+// An index that is a narrow one, extended and times a constant: the narrow one.
+// The wide one then need not exist.
+std::optional<std::pair<mlir::Value, int64_t>> NarrowIndex(mlir::Value index) {
+  int64_t scale = 1;
+  llvm::APInt factor;
+  if (auto product = index.getDefiningOp<arith::MulIOp>()) {
+    if (!mlir::matchPattern(product.getRhs(), mlir::m_ConstantInt(&factor))) {
+      return std::nullopt;
+    }
+    scale = factor.getSExtValue();
+    index = product.getLhs();
   }
-  if (request.offset != 0) {
-    address = ir.CreateAdd(
-        address, llvm::ConstantInt::getSigned(type, request.offset));
+  auto extended = index.getDefiningOp<arith::ExtSIOp>();
+  if (!extended) return std::nullopt;
+  return std::pair(extended.getIn(), scale);
+}
+
+// Takes summands that are one value for all lanes out of a vector of addresses
+// and adds them up. What is left, the lanes' own part, is null when nothing is.
+mlir::Value TakeUniform(Emitter& e, mlir::Value address, llvm::Value*& sum) {
+  auto add = [&](mlir::Value uniform) {
+    llvm::Value* value = e.Get(uniform);
+    sum = sum ? e.ir().CreateAdd(sum, value) : value;
+  };
+  for (int i = 0; i < kMaxDepth; ++i) {
+    if (mlir::Value uniform = UniformBase(address)) {
+      add(uniform);
+      return mlir::Value();
+    }
+    auto pair = address.getDefiningOp<arith::AddIOp>();
+    if (!pair) return address;
+    if (mlir::Value uniform = UniformBase(pair.getLhs())) {
+      add(uniform);
+      address = pair.getRhs();
+    } else if (mlir::Value uniform = UniformBase(pair.getRhs())) {
+      add(uniform);
+      address = pair.getLhs();
+    } else {
+      return address;
+    }
   }
   return address;
+}
+
+void SetIndex(Emitter& e, mlir::Value index, LaneParts& parts) {
+  parts.index = e.Get(index);
+  if (parts.is_offset) return;
+  if (auto narrow = NarrowIndex(index)) {
+    parts.index = e.Get(narrow->first);
+    parts.scale = narrow->second;
+  }
+}
+
+LaneParts PartsOf(Emitter& e, const AccessRequest& request,
+                  llvm::Value* base) {
+  LaneParts parts;
+  parts.is_offset = e.hooks().SpaceBase(e, request.space) != nullptr;
+  parts.offset = request.offset;
+  llvm::Value* uniform = base;
+  mlir::Value own =
+      base ? mlir::Value() : TakeUniform(e, request.address, uniform);
+  if (request.index) {
+    // One index only: an address that is lanes' own stays as it is.
+    parts.address = own ? e.Get(request.address) : uniform;
+    SetIndex(e, request.index, parts);
+    return parts;
+  }
+  parts.address = uniform ? uniform : e.Get(own);
+  if (uniform && own) SetIndex(e, own, parts);
+  return parts;
+}
+
+llvm::Value* Spread(Ir& ir, llvm::Value* value) {
+  return value->getType()->isVectorTy() ? value
+                                        : ir.CreateVectorSplat(kLanes, value);
+}
+
+// Addresses of the lanes, before the base of a space of offsets is added.
+llvm::Value* LaneSums(Emitter& e, const LaneParts& parts) {
+  Ir& ir = e.ir();
+  llvm::Value* address = Spread(ir, parts.address);
+  llvm::Type* type = address->getType();
+  if (parts.index) {
+    llvm::Value* index = Spread(ir, parts.index);
+    index = parts.is_offset ? ir.CreateZExtOrTrunc(index, type)
+                            : ir.CreateSExtOrTrunc(index, type);
+    if (parts.scale != 1) {
+      index = ir.CreateMul(index,
+                           llvm::ConstantInt::getSigned(type, parts.scale));
+    }
+    address = ir.CreateAdd(address, index);
+  }
+  if (parts.offset == 0) return address;
+  return ir.CreateAdd(address,
+                      llvm::ConstantInt::getSigned(type, parts.offset));
 }
 
 llvm::Value* MaskOf(Emitter& e, const AccessRequest& request,
@@ -254,15 +323,14 @@ llvm::Value* MaskOf(Emitter& e, const AccessRequest& request,
 }
 
 // The lanes' host addresses as a progression.
-std::optional<LaneForm> AddressForm(Emitter& e, const AccessRequest& request,
-                                    llvm::Value* checked_base) {
+std::optional<LaneForm> AddressForm(Emitter& e,
+                                    const AccessRequest& request) {
   Ir& ir = e.ir();
   LaneForms* forms = e.lane_forms();
   if (!forms) return std::nullopt;
   llvm::Value* base = e.hooks().SpaceBase(e, request.space);
   std::optional<LaneForm> form = forms->Find(e, request.address);
   if (!form) return std::nullopt;
-  if (checked_base) form = LaneForm{checked_base, checked_base, 0, nullptr};
   llvm::Type* type = form->low->getType();
   if (request.index) {
     std::optional<LaneForm> index = forms->Find(e, request.index);
@@ -310,10 +378,10 @@ llvm::Value* CheckUniformBase(Emitter& e, const AccessRequest& request,
   check.proven = proven;
   llvm::Value* mask = MaskOf(
       e, request, llvm::FixedVectorType::get(e.ir().getInt64Ty(), 32));
-  std::optional<LaneForm> form = AddressForm(e, request, nullptr);
+  std::optional<LaneForm> form = AddressForm(e, request);
   auto lane = [&] { return LowestLane(e.ir(), mask); };
   auto address = [&] { return LaneOf(e.ir(), *form, lane(), check.address); };
-  auto all = [&] { return LaneSums(e, request, nullptr); };
+  auto all = [&] { return LaneSums(e, PartsOf(e, request, nullptr)); };
   if (form && request.space != Space::generic) {
     check.exact = address;
     check.lane = lane;
@@ -324,29 +392,123 @@ llvm::Value* CheckUniformBase(Emitter& e, const AccessRequest& request,
   return e.hooks().CheckAddress(e, check);
 }
 
-// Host addresses of the lanes; sets what is left to be tested.
-llvm::Value* LaneAddresses(Emitter& e, const AccessRequest& request,
-                           AddressTest test, Access& access) {
-  Ir& ir = e.ir();
+// Sets the parts of the lanes' addresses and what is left to be tested.
+void SetLanes(Emitter& e, const AccessRequest& request, AddressTest test,
+              Access& access) {
+  llvm::Value* base = nullptr;
   if (test == AddressTest::kBase || test == AddressTest::kProven) {
-    access.base =
-        CheckUniformBase(e, request, test == AddressTest::kProven);
+    base = CheckUniformBase(e, request, test == AddressTest::kProven);
   }
-  llvm::Value* address = LaneSums(e, request, access.base);
-  llvm::Value* base = e.hooks().SpaceBase(e, request.space);
+  access.parts = PartsOf(e, request, base);
+  bool is_offset = access.parts.is_offset;
+  access.untested =
+      !is_offset && (test == AddressTest::kFull || test == AddressTest::kLanes);
+  if (is_offset && test == AddressTest::kFull) {
+    access.parts.address = CheckLaneAddresses(
+        e, CheckOf(request), LaneSums(e, access.parts), access.mask);
+    access.parts.index = nullptr;
+    access.parts.offset = 0;
+  }
+  if (test == AddressTest::kLanes) access.base_lanes = e.Get(request.address);
+}
+
+// How far it is known that the lanes are multiples of the size of the access.
+enum class Alignment { kKnown, kOfBase, kUnknown };
+
+Alignment AlignmentOf(Emitter& e, const AccessRequest& request) {
+  if (request.bytes == 1 || !e.hooks().NeedsAlignmentChecks()) {
+    return Alignment::kKnown;
+  }
+  bool of_base =
+      request.offset % static_cast<int64_t>(request.bytes) == 0 &&
+      (!request.index || KnownMultiple(e, request.index) >= request.bytes);
+  if (!of_base) return Alignment::kUnknown;
+  if (KnownMultiple(e, request.address) >= request.bytes) {
+    return Alignment::kKnown;
+  }
+  return UniformBase(request.address) ? Alignment::kOfBase
+                                      : Alignment::kUnknown;
+}
+
+llvm::Value* IsMisaligned(Ir& ir, llvm::Value* address, uint64_t bytes) {
   llvm::Type* type = address->getType();
-  access.mask = MaskOf(e, request, type);
-  if (!base) {
-    access.untested =
-        test == AddressTest::kFull || test == AddressTest::kLanes;
-    return ir.CreateZExt(address, IntLike(type, 64));
+  return ir.CreateICmpNE(ir.CreateAnd(address, Int(type, bytes - 1)),
+                         Int(type, 0));
+}
+
+// Ends the launch when the base of all lanes is misaligned.
+void CheckBaseAlignment(Emitter& e, const AccessRequest& request,
+                        llvm::Value* mask) {
+  Ir& ir = e.ir();
+  llvm::Value* wrong = IsMisaligned(
+      ir, e.Get(UniformBase(request.address)), request.bytes);
+  llvm::BasicBlock* cold = e.BranchToColdBlock(wrong, "misaligned");
+  llvm::BasicBlock* next = ir.GetInsertBlock();
+  ir.SetInsertPoint(cold);
+  TrapIfMisaligned(e, AnyLane(ir, mask),
+                   [&] { return LowestLane(ir, mask); });
+  ir.CreateBr(next);
+  ir.SetInsertPoint(next);
+}
+
+// The addresses whose test is one of all lanes of a progression.
+llvm::SmallVector<llvm::Value*> TestedAddresses(Emitter& e,
+                                                const AccessRequest& request,
+                                                AddressTest test,
+                                                const LaneForm& form) {
+  if (test == AddressTest::kNone || test == AddressTest::kProven) return {};
+  if (test == AddressTest::kBase) return {e.Get(UniformBase(request.address))};
+  LaneForm tested = form;
+  if (test == AddressTest::kLanes) {
+    AccessRequest bases = request;
+    bases.index = mlir::Value();
+    bases.offset = 0;
+    std::optional<LaneForm> base_form = AddressForm(e, bases);
+    if (base_form && !base_form->valid) tested = *base_form;
   }
-  if (test == AddressTest::kFull) {
-    address = CheckLaneAddresses(e, CheckOf(request), address, access.mask);
+  if (tested.low == tested.high) return {tested.low};
+  return {tested.low, tested.high};
+}
+
+// Makes the access one of a progression, if it can be.
+bool SetProgression(Emitter& e, const AccessRequest& request, AddressTest test,
+                    Access& access) {
+  if (!request.plain) return false;
+  LaneParts parts = PartsOf(e, request, nullptr);
+  if (parts.is_offset && test != AddressTest::kNone) return false;
+  std::optional<LaneForm> form = AddressForm(e, request);
+  if (!form) return false;
+  if (form->stride != 0 &&
+      form->stride != static_cast<int64_t>(request.bytes)) {
+    return false;
   }
-  llvm::Value* start = ir.CreatePtrToInt(base, ir.getInt64Ty());
-  return ir.CreateAdd(ir.CreateZExt(address, IntLike(type, 64)),
-                      ir.CreateVectorSplat(32, start));
+  Ir& ir = e.ir();
+  if (form->valid) access.fast.push_back(form->valid);
+  auto add = [&](llvm::Value* doubt) {
+    if (doubt) access.fast.push_back(ir.CreateNot(doubt));
+  };
+  for (llvm::Value* tested : TestedAddresses(e, request, test, *form)) {
+    add(e.hooks().IsDoubtful(e, request.space, request.bytes, tested));
+  }
+  Alignment alignment = AlignmentOf(e, request);
+  if (alignment == Alignment::kOfBase) {
+    add(IsMisaligned(ir, e.Get(UniformBase(request.address)), request.bytes));
+  } else if (alignment == Alignment::kUnknown) {
+    llvm::Value* both = form->low;
+    if (form->high != both) both = ir.CreateOr(both, form->high);
+    add(IsMisaligned(ir, both, request.bytes));
+  }
+  access.parts = parts;
+  access.aligned = alignment == Alignment::kKnown;
+  access.untested = test != AddressTest::kNone;
+  bool same = form->low == form->high;
+  form->low = e.hooks().MoveAddress(e, request.space, form->low);
+  form->high =
+      same ? form->low
+           : e.hooks().MoveAddress(e, request.space, form->high);
+  access.form = form;
+  if (form->stride == 0 && access.divergent) e.NoteActingLanes(access.mask);
+  return true;
 }
 
 // A scalar access with a mask acts for the lowest of its lanes. Null: no mask.
@@ -370,6 +532,23 @@ void NoteScalar(Emitter& e, llvm::Value* acting) {
 }
 
 }  // namespace
+
+llvm::Value* LaneAddresses(Emitter& e, const Access& access) {
+  Ir& ir = e.ir();
+  llvm::Value* address = LaneSums(e, access.parts);
+  address = ir.CreateZExt(address, IntLike(address->getType(), 64));
+  if (!access.parts.is_offset) return address;
+  llvm::Value* base = e.hooks().SpaceBase(e, access.space);
+  return ir.CreateAdd(
+      address, Spread(ir, ir.CreatePtrToInt(base, ir.getInt64Ty())));
+}
+
+llvm::Value* AnyLane(Ir& ir, llvm::Value* mask) {
+  auto* type = llvm::cast<llvm::FixedVectorType>(mask->getType());
+  llvm::Type* bits = ir.getIntNTy(type->getNumElements());
+  return ir.CreateICmpNE(ir.CreateBitCast(mask, bits),
+                         llvm::ConstantInt::get(bits, 0));
+}
 
 llvm::Value* LowestLane(Ir& ir, llvm::Value* mask) {
   auto* type = llvm::cast<llvm::FixedVectorType>(mask->getType());
@@ -413,17 +592,15 @@ Access EmitAccess(Emitter& e, const AccessRequest& request) {
   access.space = request.space;
   AddressTest test = AddressTestOf(e, request);
   if (IsVector(request.address) || IsVector(request.index)) {
-    access.lanes = LaneAddresses(e, request, test, access);
-    access.form = AddressForm(e, request, access.base);
-    if (test == AddressTest::kLanes) {
-      AccessRequest bases = request;
-      bases.index = mlir::Value();
-      bases.offset = 0;
-      access.base_lanes = e.Get(request.address);
-      access.base_form = AddressForm(e, bases, nullptr);
-    }
-    if (access.form && access.form->stride == 0 && access.divergent) {
-      e.NoteActingLanes(access.mask);
+    access.mask = MaskOf(
+        e, request, llvm::FixedVectorType::get(e.ir().getInt64Ty(), kLanes));
+    if (!SetProgression(e, request, test, access)) {
+      SetLanes(e, request, test, access);
+      Alignment alignment = AlignmentOf(e, request);
+      access.aligned = alignment != Alignment::kUnknown;
+      if (alignment == Alignment::kOfBase) {
+        CheckBaseAlignment(e, request, access.mask);
+      }
     }
   } else {
     llvm::Value* acting = ActingLane(e, request);

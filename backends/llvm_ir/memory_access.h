@@ -30,26 +30,43 @@ struct AccessRequest {
   mlir::Value mask;
   int64_t offset = 0;
   uint64_t bytes = 1;  // the natural alignment
+  // Weak, and no more than a load or a store: a progression may be accessed as a
+  // whole.
+  bool plain = false;
+};
+
+// What the addresses of lanes are the sum of. Few accesses need them as a
+// vector, and those in rarely executed code: they are added up there.
+struct LaneParts {
+  llvm::Value* address = nullptr;  // of each lane, or one for all
+  llvm::Value* index = nullptr;    // likewise; or null
+  int64_t scale = 1;               // of the index, once it is as wide
+  int64_t offset = 0;
+  bool is_offset = false;  // from the space's base (TargetHooks::SpaceBase)
 };
 
 struct Access {
   // Scalar access: the pointer. Null for a vector access.
   llvm::Value* pointer = nullptr;
-  // Vector access: host addresses (i64) by lane and the lanes that take part.
-  llvm::Value* lanes = nullptr;
+  // Vector access: where the lanes' addresses come from (LaneAddresses) and the
+  // lanes that take part.
+  LaneParts parts;
   llvm::Value* mask = nullptr;
-  // The lanes' host addresses, when they form a progression.
+  // The lanes' host addresses, when they form a progression with the size of the
+  // access or 0 as stride; then the access has its own tests. Where all of `fast`
+  // (i1 each) hold, all is well with the progression. Elsewhere the lanes are
+  // accessed one by one, tested and checked.
   std::optional<LaneForm> form;
+  llvm::SmallVector<llvm::Value*, 4> fast;
   // Vector access: the addresses are still to be tested (target_hooks.h,
-  // CheckAddress), by whoever accesses them; or the base that was.
+  // CheckAddress), by whoever accesses them.
   bool untested = false;
-  // Where to test the lanes' bases instead: these, and their form if they have
-  // one.
+  // Where to test the lanes' bases instead.
   llvm::Value* base_lanes = nullptr;
-  std::optional<LaneForm> base_form;
+  // Every lane is a multiple of the size of the access.
+  bool aligned = false;
   // The mask may leave out any lane, not only those that do not exist.
   bool divergent = false;
-  llvm::Value* base = nullptr;
   hetir::Space space = hetir::Space::generic;
   llvm::Align align;
 };
@@ -57,6 +74,9 @@ struct Access {
 // Emits the address computation; for a scalar access also the alignment
 // check. The check of lanes is made where they are accessed.
 Access EmitAccess(Emitter& emitter, const AccessRequest& request);
+
+// Host addresses (i64) by lane.
+llvm::Value* LaneAddresses(Emitter& emitter, const Access& access);
 
 // The target's test of every lane in `mask`; returns what to access.
 llvm::Value* CheckLaneAddresses(Emitter& emitter, AddressCheck check,
@@ -67,6 +87,7 @@ llvm::Value* CheckLaneAddresses(Emitter& emitter, AddressCheck check,
 void TrapIfMisaligned(Emitter& emitter, llvm::Value* any,
                       llvm::function_ref<llvm::Value*()> lane);
 llvm::Value* LowestLane(Ir& ir, llvm::Value* mask);
+llvm::Value* AnyLane(Ir& ir, llvm::Value* mask);
 
 // Largest power of two, at most 4096, that divides the value in every run.
 uint64_t KnownMultiple(Emitter& emitter, mlir::Value value);

@@ -29,8 +29,6 @@ struct AddressCheck {
   // of `lane`, an i32, emitted in a cold block.
   llvm::Value* mask;
   llvm::function_ref<llvm::Value*()> lane;
-  // An i1, emitted in a cold block: that nothing is accessed at all; or null.
-  llvm::function_ref<llvm::Value*()> idle;
   // No test is needed: the address is only translated.
   bool proven;
 };
@@ -78,6 +76,17 @@ class TargetHooks {
   virtual llvm::Value* CheckAddress(Emitter& emitter,
                                     const AddressCheck& check) {
     return check.address;
+  }
+  // The part of that test that good accesses pass, for one address: an i1 that is
+  // true where CheckAddress must decide; null: it need not.
+  virtual llvm::Value* IsDoubtful(Emitter& emitter, hetir::Space space,
+                                  uint64_t bytes, llvm::Value* address) {
+    return nullptr;
+  }
+  // What stands for an address that is not doubtful in the access.
+  virtual llvm::Value* MoveAddress(Emitter& emitter, hetir::Space space,
+                                   llvm::Value* address) {
+    return address;
   }
   // How far from a base that passed accesses need no test of their own; nullopt:
   // accesses to this space need none at all.

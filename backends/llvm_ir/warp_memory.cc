@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 
+#include "backends/llvm_ir/lane_strides.h"
 #include "backends/llvm_ir/ordering.h"
 #include "llvm/IR/MDBuilder.h"
 
@@ -12,10 +13,6 @@ namespace {
 
 using hetir::Ordering;
 
-unsigned LaneCount(const Access& access) {
-  return llvm::cast<llvm::FixedVectorType>(access.lanes->getType())
-      ->getNumElements();
-}
 uint64_t BytesOf(llvm::Type* element) {
   return element->getPrimitiveSizeInBits() / 8;
 }
@@ -23,20 +20,14 @@ llvm::Value* LaneOffset(Ir& ir, llvm::Value* lanes, uint64_t bytes) {
   return bytes == 0 ? lanes : ir.CreateAdd(lanes, Int(lanes->getType(), bytes));
 }
 
-llvm::Value* AnyLane(Ir& ir, llvm::Value* mask) {
-  auto* type = llvm::cast<llvm::FixedVectorType>(mask->getType());
-  llvm::Type* bits = ir.getIntNTy(type->getNumElements());
-  return ir.CreateICmpNE(ir.CreateBitCast(mask, bits),
-                         llvm::ConstantInt::get(bits, 0));
-}
-
 // Ends the launch when a lane of the mask is not a multiple of `bytes`.
-void CheckLanes(Emitter& e, const Access& access, uint64_t bytes) {
-  if (bytes == 1) return;
+void CheckLanes(Emitter& e, const Access& access, llvm::Value* lanes,
+                uint64_t bytes) {
+  if (access.aligned) return;
   Ir& ir = e.ir();
-  llvm::Type* type = access.lanes->getType();
+  llvm::Type* type = lanes->getType();
   llvm::Value* wrong = ir.CreateICmpNE(
-      ir.CreateAnd(access.lanes, Int(type, bytes - 1)), Int(type, 0));
+      ir.CreateAnd(lanes, Int(type, bytes - 1)), Int(type, 0));
   wrong = ir.CreateAnd(wrong, access.mask);
   TrapIfMisaligned(e, AnyLane(ir, wrong),
                    [&] { return LowestLane(ir, wrong); });
@@ -57,20 +48,20 @@ llvm::Value* Shift(Ir& ir, llvm::Value* address, llvm::Value* from,
                     : ir.CreateAdd(address, ir.CreateSub(to, from));
 }
 
-// The target's test of the lanes, for an access of `bytes`.
-Access TestLanes(Emitter& e, Access access, uint64_t bytes) {
-  if (!access.untested) return access;
+// The target's test of the lanes, for an access of `bytes`; returns what to
+// access.
+llvm::Value* TestLanes(Emitter& e, const Access& access, llvm::Value* lanes,
+                       uint64_t bytes) {
+  if (!access.untested) return lanes;
   AddressCheck check = CheckOf(access, bytes);
-  auto exact = [&] { return access.lanes; };
-  llvm::Value* tested = access.lanes;
+  auto exact = [&] { return lanes; };
+  llvm::Value* tested = lanes;
   if (access.base_lanes) {
     tested = access.base_lanes;
     check.exact = exact;
   }
   llvm::Value* moved = CheckLaneAddresses(e, check, tested, access.mask);
-  access.lanes = Shift(e.ir(), access.lanes, tested, moved);
-  access.untested = false;
-  return access;
+  return Shift(e.ir(), lanes, tested, moved);
 }
 
 // The half-warps of a progression.
@@ -89,58 +80,9 @@ llvm::Value* HalfOf(Ir& ir, llvm::Value* value, int half) {
   return PartOf(ir, value, 16 * half, 16);
 }
 
-// The test of one half: its lanes stand together, so that the first one's
-// address stands for all. `first` need not be that of a lane that takes part.
-llvm::Value* TestHalf(Emitter& e, const Access& access, uint64_t bytes,
-                      const Half& half, int number) {
-  Ir& ir = e.ir();
-  AddressCheck check = CheckOf(access, bytes);
-  auto in_half = [&] { return LowestLane(ir, half.mask); };
-  auto lane = [&] {
-    return ir.CreateAdd(in_half(), ir.getInt32(16 * number));
-  };
-  auto one = [&] {
-    llvm::Value* offset = ir.CreateMul(ir.CreateZExt(in_half(), ir.getInt64Ty()),
-                                       ir.getInt64(access.form->stride));
-    return ir.CreateAdd(half.address, offset);
-  };
-  auto all = [&] { return access.lanes; };
-  auto idle = [&] { return ir.CreateNot(AnyLane(ir, half.mask)); };
-  check.address = half.address;
-  // The base of the half's first lane, when the bases are a progression too.
-  if (access.base_form && !access.base_form->valid) {
-    check.address = number == 0 ? access.base_form->low
-                                : access.base_form->high;
-  }
-  // Where other memory may be meant, every lane has to lie in it.
-  if (access.space == hetir::Space::generic) {
-    llvm::SmallVector<llvm::Constant*> members;
-    for (int i = 0; i < 32; ++i) {
-      members.push_back(ir.getInt1(i / 16 == number));
-    }
-    check.exact = all;
-    check.mask =
-        ir.CreateAnd(access.mask, llvm::ConstantVector::get(members));
-  } else {
-    check.exact = one;
-    check.lane = lane;
-    check.idle = idle;
-  }
-  return Shift(ir, half.address, check.address,
-               e.hooks().CheckAddress(e, check));
-}
-
-std::array<Half, 2> HalvesOf(Emitter& e, const Access& access,
-                             uint64_t bytes) {
-  Ir& ir = e.ir();
-  std::array<Half, 2> halves = {
-      Half{access.form->low, HalfOf(ir, access.mask, 0)},
-      Half{access.form->high, HalfOf(ir, access.mask, 1)}};
-  if (!access.untested) return halves;
-  for (int i : {0, 1}) {
-    halves[i].address = TestHalf(e, access, bytes, halves[i], i);
-  }
-  return halves;
+std::array<Half, 2> HalvesOf(Ir& ir, const Access& access) {
+  return {Half{access.form->low, HalfOf(ir, access.mask, 0)},
+          Half{access.form->high, HalfOf(ir, access.mask, 1)}};
 }
 
 // Of a power of two of equally long vectors.
@@ -158,47 +100,32 @@ llvm::Value* Concatenate(Ir& ir, llvm::SmallVector<llvm::Value*> parts) {
   }
   return parts[0];
 }
-// The same as CheckLanes for a progression whose stride is a multiple of
-// `bytes`: the lanes of a half are as misaligned as its first.
-void CheckHalves(Emitter& e, const Access& access, uint64_t bytes) {
-  if (bytes == 1) return;
-  Ir& ir = e.ir();
-  llvm::Value* both = access.form->low;
-  if (access.form->high != both) both = ir.CreateOr(both, access.form->high);
-  llvm::Value* wrong = ir.CreateICmpNE(
-      ir.CreateAnd(both, ir.getInt64(bytes - 1)), ir.getInt64(0));
-  llvm::BasicBlock* cold = e.BranchToColdBlock(wrong, "maybe_misaligned");
-  llvm::BasicBlock* next = ir.GetInsertBlock();
-  // Perhaps only lanes that take no part.
-  ir.SetInsertPoint(cold);
-  CheckLanes(e, access, bytes);
-  ir.CreateBr(next);
-  ir.SetInsertPoint(next, next->begin());
-}
 
-// Emits `fast` where the condition holds (null: always) and `slow` elsewhere;
-// their values are merged when not null.
-llvm::Value* Choose(Emitter& e, llvm::Value* condition,
+// Emits `fast` where all conditions hold and `slow` elsewhere; their values are
+// merged when not null.
+llvm::Value* Choose(Emitter& e, llvm::ArrayRef<llvm::Value*> conditions,
                     const std::function<llvm::Value*()>& fast,
                     const std::function<llvm::Value*()>& slow) {
   Ir& ir = e.ir();
-  if (!condition) return fast();
-  auto* yes = llvm::BasicBlock::Create(e.context(), "", e.function());
+  if (conditions.empty()) return fast();
   auto* no = llvm::BasicBlock::Create(e.context(), "", e.function());
   auto* next = llvm::BasicBlock::Create(e.context(), "", e.function());
-  yes->moveAfter(ir.GetInsertBlock());
-  no->moveAfter(yes);
-  next->moveAfter(no);
-  ir.CreateCondBr(condition, yes, no,
-                  llvm::MDBuilder(e.context()).createBranchWeights(8, 1));
-  ir.SetInsertPoint(yes);
+  for (llvm::Value* condition : conditions) {
+    auto* yes = llvm::BasicBlock::Create(e.context(), "", e.function());
+    yes->moveAfter(ir.GetInsertBlock());
+    ir.CreateCondBr(condition, yes, no,
+                    llvm::MDBuilder(e.context()).createBranchWeights(2000, 1));
+    ir.SetInsertPoint(yes);
+  }
   llvm::Value* a = fast();
-  yes = ir.GetInsertBlock();
+  llvm::BasicBlock* yes = ir.GetInsertBlock();
   ir.CreateBr(next);
+  no->moveAfter(yes);
   ir.SetInsertPoint(no);
   llvm::Value* b = slow();
   no = ir.GetInsertBlock();
   ir.CreateBr(next);
+  next->moveAfter(no);
   ir.SetInsertPoint(next);
   if (!a) return nullptr;
   llvm::PHINode* merged = ir.CreatePHI(a->getType(), 2);
@@ -274,35 +201,64 @@ llvm::Value* LoadOneByOne(Emitter& e, const Access& access,
                           SameShape(element, addresses->getType()));
 }
 
-Access CheckAndTestLanes(Emitter& e, const Access& access, uint64_t bytes) {
-  CheckLanes(e, access, bytes);
-  return TestLanes(e, access, bytes);
-}
-
-bool IsContiguous(const Access& access, uint64_t bytes) {
-  return access.form && access.form->stride == static_cast<int64_t>(bytes);
+// Addresses of the lanes, checked and tested.
+llvm::Value* GoodLanes(Emitter& e, const Access& access, uint64_t bytes) {
+  llvm::Value* lanes = LaneAddresses(e, access);
+  CheckLanes(e, access, lanes, bytes);
+  return TestLanes(e, access, lanes, bytes);
 }
 
 // Whether all lanes read one address.
 bool IsUniform(const Access& access) {
-  return access.form && access.form->stride == 0;
+  return access.form->stride == 0;
 }
 
-// One load for the lanes of a half; none when no lane takes part.
-llvm::Value* LoadUniformHalf(Emitter& e, const Access& access,
-                             const Half& half, unsigned first,
-                             llvm::Type* element, llvm::Align align) {
+// One load for some lanes from `first` on; none when no lane of the mask takes
+// part.
+llvm::Value* LoadIfAny(Emitter& e, llvm::Value* mask, llvm::Value* address,
+                       unsigned first, llvm::Type* element,
+                       llvm::Align align) {
   Ir& ir = e.ir();
-  llvm::Value* one = Choose(
-      e, AnyLane(ir, half.mask),
+  return Choose(
+      e, AnyLane(ir, mask),
       [&]() -> llvm::Value* {
-        e.MarkAccess({access.divergent ? LaneAccess::kActingLanes
-                                       : LaneAccess::kOne,
-                      first});
-        return ir.CreateAlignedLoad(element, Pointer(ir, half.address), align);
+        e.MarkAccess({LaneAccess::kActingLanes, first});
+        return ir.CreateAlignedLoad(element, Pointer(ir, address), align);
       },
       [&]() -> llvm::Value* { return llvm::Constant::getNullValue(element); });
-  return ir.CreateVectorSplat(16, one);
+}
+
+// Where every lane that exists takes part, lane 0 does: the second half reads
+// what it reads where there is no such half.
+llvm::Value* LoadUniform(Emitter& e, const Access& access,
+                         llvm::Type* element, llvm::Align align) {
+  Ir& ir = e.ir();
+  auto [low, high] = HalvesOf(ir, access);
+  auto load = [&](llvm::Value* address, unsigned first) {
+    e.MarkAccess({LaneAccess::kOne, first});
+    return ir.CreateAlignedLoad(element, Pointer(ir, address), align);
+  };
+  bool same = low.address == high.address;
+  llvm::Value* one;
+  llvm::Value* other = nullptr;
+  if (access.divergent) {
+    one = LoadIfAny(e, same ? access.mask : low.mask, low.address, 0, element,
+                    align);
+    if (!same) {
+      other = LoadIfAny(e, high.mask, high.address, 16, element, align);
+    }
+  } else {
+    one = load(low.address, 0);
+    if (!same) {
+      other = load(ir.CreateSelect(AnyLane(ir, high.mask), high.address,
+                                   low.address),
+                   16);
+    }
+  }
+  e.MarkAccess({LaneAccess::kOther});
+  if (same) return ir.CreateVectorSplat(kLanes, one);
+  return Concatenate(ir, {ir.CreateVectorSplat(16, one),
+                          ir.CreateVectorSplat(16, other)});
 }
 
 // Calls `body` with the parts of a half that one instruction accesses: the first
@@ -321,25 +277,19 @@ void ForEachRun(Emitter& e, const Half& half, unsigned first_lane,
 
 llvm::Value* LoadProgression(Emitter& e, const Access& access,
                              llvm::Type* element, llvm::Align align) {
+  if (IsUniform(access)) return LoadUniform(e, access, element, align);
   Ir& ir = e.ir();
   uint64_t bytes = BytesOf(element);
   llvm::SmallVector<llvm::Value*> parts;
   unsigned first = 0;
-  for (const Half& half : HalvesOf(e, access, bytes)) {
-    if (IsUniform(access)) {
-      parts.push_back(
-          LoadUniformHalf(e, access, half, first, element, align));
-    } else {
-      ForEachRun(e, half, first, bytes,
-                 [&](unsigned lane, unsigned count, llvm::Value* pointer) {
-                   llvm::Type* type =
-                       llvm::FixedVectorType::get(element, count);
-                   parts.push_back(ir.CreateMaskedLoad(
-                       type, pointer, align,
-                       PartOf(ir, half.mask, lane, count),
-                       llvm::Constant::getNullValue(type)));
-                 });
-    }
+  for (const Half& half : HalvesOf(ir, access)) {
+    ForEachRun(e, half, first, bytes,
+               [&](unsigned lane, unsigned count, llvm::Value* pointer) {
+                 llvm::Type* type = llvm::FixedVectorType::get(element, count);
+                 parts.push_back(ir.CreateMaskedLoad(
+                     type, pointer, align, PartOf(ir, half.mask, lane, count),
+                     llvm::Constant::getNullValue(type)));
+               });
     first += 16;
   }
   e.MarkAccess({LaneAccess::kOther});
@@ -351,7 +301,7 @@ void StoreProgression(Emitter& e, const Access& access, llvm::Value* value,
   Ir& ir = e.ir();
   uint64_t bytes = BytesOf(value->getType()->getScalarType());
   unsigned first = 0;
-  for (const Half& half : HalvesOf(e, access, bytes)) {
+  for (const Half& half : HalvesOf(ir, access)) {
     ForEachRun(e, half, first, bytes,
                [&](unsigned lane, unsigned count, llvm::Value* pointer) {
                  ir.CreateMaskedStore(PartOf(ir, value, first + lane, count),
@@ -374,7 +324,7 @@ llvm::Value* Gather(Emitter& e, const Access& access, llvm::Value* addresses,
   }
   llvm::SmallVector<llvm::Value*> parts;
   llvm::Type* type = llvm::FixedVectorType::get(element, count);
-  for (unsigned first = 0; first < LaneCount(access); first += count) {
+  for (unsigned first = 0; first < kLanes; first += count) {
     e.MarkAccess({LaneAccess::kGather, first, bytes});
     parts.push_back(ir.CreateMaskedGather(
         type, Pointer(ir, PartOf(ir, addresses, first, count)),
@@ -409,7 +359,7 @@ void Scatter(Emitter& e, const Access& access, llvm::Value* addresses,
   if (count == 0) {
     return StoreOneByOne(e, access, addresses, value, Ordering::weak);
   }
-  for (unsigned first = 0; first < LaneCount(access); first += count) {
+  for (unsigned first = 0; first < kLanes; first += count) {
     e.MarkAccess({LaneAccess::kGather, first, bytes});
     ir.CreateMaskedScatter(PartOf(ir, value, first, count),
                            Pointer(ir, PartOf(ir, addresses, first, count)),
@@ -419,75 +369,133 @@ void Scatter(Emitter& e, const Access& access, llvm::Value* addresses,
   e.MarkAccess({LaneAccess::kOther});
 }
 
+// The same access from its parts, which became arguments of a shared function.
+Access InShared(const Access& access, llvm::ArrayRef<llvm::Value*> arguments,
+                Ir& ir) {
+  Access shared;
+  shared.parts = access.parts;
+  shared.parts.address = arguments[0];
+  shared.mask = ir.CreateBitCast(
+      arguments[1], llvm::FixedVectorType::get(ir.getInt1Ty(), kLanes));
+  shared.parts.offset = 0;
+  shared.parts.index = arguments[2];
+  shared.untested = access.untested;
+  shared.aligned = access.aligned;
+  shared.divergent = access.divergent;
+  shared.space = access.space;
+  shared.align = access.align;
+  return shared;
+}
+
+// What says all of the code of a shared function that its types do not.
+std::string SharedName(const Access& access, const char* what,
+                       llvm::Type* element, uint64_t count) {
+  std::string name;
+  llvm::raw_string_ostream(name)
+      << what << "." << *element << "." << count << "."
+      << static_cast<unsigned>(access.space)
+      << (access.parts.is_offset ? "o" : "") << (access.aligned ? "a" : "")
+      << (access.untested ? "t" : "") << access.parts.scale;
+  return name;
+}
+
+// The arguments that InShared expects. An offset that is the same for all lanes
+// goes where one value for all is.
+llvm::SmallVector<llvm::Value*> SharedArguments(Emitter& e,
+                                                const Access& access) {
+  Ir& ir = e.ir();
+  llvm::Value* address = access.parts.address;
+  llvm::Value* index = access.parts.index;
+  llvm::Type* type = address->getType()->getScalarType();
+  if (!index) index = llvm::ConstantInt::get(type, 0);
+  llvm::Constant* offset =
+      llvm::ConstantInt::getSigned(type, access.parts.offset);
+  if (!address->getType()->isVectorTy()) {
+    address = ir.CreateAdd(address, offset);
+  } else if (!access.parts.index) {
+    index = offset;
+  } else {
+    address = ir.CreateAdd(address, ir.CreateVectorSplat(kLanes, offset));
+  }
+  return {address, ir.CreateBitCast(access.mask, ir.getInt32Ty()), index};
+}
+
+// Lanes one by one, in a function that accesses of the kernel share: not what
+// is expected to happen.
+llvm::Value* GatherShared(Emitter& e, const Access& access,
+                          llvm::Type* element) {
+  return e.CallShared(
+      SharedName(access, "gather", element, 1),
+      llvm::FixedVectorType::get(element, kLanes), SharedArguments(e, access),
+      [&](llvm::ArrayRef<llvm::Value*> arguments) {
+        Access shared = InShared(access, arguments, e.ir());
+        return Gather(e, shared, GoodLanes(e, shared, BytesOf(element)),
+                      element);
+      });
+}
+
+void ScatterShared(Emitter& e, const Access& access, llvm::Value* value) {
+  llvm::Type* element = value->getType()->getScalarType();
+  llvm::SmallVector<llvm::Value*> arguments = SharedArguments(e, access);
+  arguments.push_back(value);
+  e.CallShared(SharedName(access, "scatter", element, 1), e.ir().getVoidTy(),
+               arguments,
+               [&](llvm::ArrayRef<llvm::Value*> arguments) -> llvm::Value* {
+                 Access shared = InShared(access, arguments, e.ir());
+                 Scatter(e, shared, GoodLanes(e, shared, BytesOf(element)),
+                         arguments[3]);
+                 return nullptr;
+               });
+}
+
 }  // namespace
 
 llvm::SmallVector<llvm::Value*> LoadLanes(Emitter& e, const Access& access,
                                           llvm::Type* element, uint64_t count,
                                           Ordering ordering) {
-  Ir& ir = e.ir();
-  llvm::SmallVector<llvm::Value*> values;
   uint64_t bytes = BytesOf(element);
-  llvm::Align align(bytes);
-  bool fast = ordering == Ordering::weak && count == 1 &&
-              (IsContiguous(access, bytes) || IsUniform(access));
-  Access tested = access;
-  if (!fast) tested = CheckAndTestLanes(e, access, bytes * count);
+  if (access.form) {
+    return {Choose(
+        e, access.fast,
+        [&] {
+          return LoadProgression(e, access, element, llvm::Align(bytes));
+        },
+        [&] { return GatherShared(e, access, element); })};
+  }
+  llvm::Value* lanes = GoodLanes(e, access, bytes * count);
+  llvm::SmallVector<llvm::Value*> values;
   for (uint64_t i = 0; i < count; ++i) {
-    auto gather = [&](const Access& from) -> llvm::Value* {
-      return Gather(e, access, LaneOffset(ir, from.lanes, i * bytes), element);
-    };
-    if (ordering != Ordering::weak) {
-      llvm::Value* addresses = LaneOffset(ir, tested.lanes, i * bytes);
-      values.push_back(LoadOneByOne(e, access, addresses, element, ordering));
-    } else if (!fast) {
-      values.push_back(gather(tested));
-    } else {
-      values.push_back(Choose(
-          e, access.form->valid,
-          [&]() -> llvm::Value* {
-            CheckHalves(e, access, bytes);
-            return LoadProgression(e, access, element, align);
-          },
-          [&]() -> llvm::Value* {
-            return gather(CheckAndTestLanes(e, access, bytes));
-          }));
-    }
+    llvm::Value* addresses = LaneOffset(e.ir(), lanes, i * bytes);
+    values.push_back(
+        ordering == Ordering::weak
+            ? Gather(e, access, addresses, element)
+            : LoadOneByOne(e, access, addresses, element, ordering));
   }
   return values;
 }
 
 void StoreLanes(Emitter& e, const Access& access,
                 llvm::ArrayRef<llvm::Value*> values, Ordering ordering) {
-  Ir& ir = e.ir();
-  llvm::Type* element = values.front()->getType()->getScalarType();
-  uint64_t bytes = BytesOf(element);
-  llvm::Align align(bytes);
-  bool fast = ordering == Ordering::weak && values.size() == 1 &&
-              IsContiguous(access, bytes);
-  Access tested = access;
-  if (!fast) tested = CheckAndTestLanes(e, access, bytes * values.size());
+  uint64_t bytes = BytesOf(values.front()->getType()->getScalarType());
+  if (access.form && !IsUniform(access)) {
+    Choose(e, access.fast,
+           [&]() -> llvm::Value* {
+             StoreProgression(e, access, values[0], llvm::Align(bytes));
+             return nullptr;
+           },
+           [&]() -> llvm::Value* {
+             ScatterShared(e, access, values[0]);
+             return nullptr;
+           });
+    return;
+  }
+  llvm::Value* lanes = GoodLanes(e, access, bytes * values.size());
   for (auto [i, value] : llvm::enumerate(values)) {
-    llvm::Value* stored = value;
-    uint64_t offset = i * bytes;
-    auto scatter = [&](const Access& to) -> llvm::Value* {
-      Scatter(e, access, LaneOffset(ir, to.lanes, offset), stored);
-      return nullptr;
-    };
-    if (ordering != Ordering::weak) {
-      StoreOneByOne(e, access, LaneOffset(ir, tested.lanes, offset), stored,
-                    ordering);
-    } else if (!fast) {
-      scatter(tested);
+    llvm::Value* addresses = LaneOffset(e.ir(), lanes, i * bytes);
+    if (ordering == Ordering::weak) {
+      Scatter(e, access, addresses, value);
     } else {
-      Choose(e, access.form->valid,
-             [&]() -> llvm::Value* {
-               CheckHalves(e, access, bytes);
-               StoreProgression(e, access, stored, align);
-               return nullptr;
-             },
-             [&]() -> llvm::Value* {
-               return scatter(CheckAndTestLanes(e, access, bytes));
-             });
+      StoreOneByOne(e, access, addresses, value, ordering);
     }
   }
 }

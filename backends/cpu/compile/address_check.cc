@@ -87,17 +87,17 @@ void CpuHooks::NoteActingLanes(Emitter& e, llvm::Value* mask) {
             offsetof(BlockContext, acting_lanes));
 }
 
-llvm::Value* CpuHooks::IsOutside(Emitter& e, const AddressCheck& check) {
+llvm::Value* CpuHooks::IsOutside(Emitter& e, Space space, uint64_t size,
+                                 llvm::Value* address) {
   Ir& ir = e.ir();
-  llvm::Value* address = check.address;
   llvm::Type* type = address->getType();
-  switch (TestedSpaceOf(check.space)) {
+  switch (TestedSpaceOf(space)) {
     case TestedSpace::kShared:
       return ir.CreateICmpNE(ir.CreateLShr(address, Int(type, 32)),
                              Int(type, 0));
     case TestedSpace::kParam:
-      if (param_bytes_ < check.bytes) return Int(IntLike(type, 1), 1);
-      return ir.CreateICmpUGT(address, Int(type, param_bytes_ - check.bytes));
+      if (param_bytes_ < size) return Int(IntLike(type, 1), 1);
+      return ir.CreateICmpUGT(address, Int(type, param_bytes_ - size));
     case TestedSpace::kLocal: {
       llvm::Value* low = StackField(e, offsetof(BlockContext, stack_low));
       llvm::Value* high = StackField(e, offsetof(BlockContext, stack_high));
@@ -137,7 +137,7 @@ llvm::CallInst* CpuHooks::CallCheck(Emitter& e, const AddressCheck& check) {
   llvm::Value* exact = check.exact ? check.exact() : check.address;
   llvm::Value* word = ir.getInt32(
       AccessWord(TestedSpaceOf(check.space), check.bytes));
-  llvm::Value* line = ir.getInt32(e.line());
+  llvm::Value* line = e.line();
   llvm::CallInst* call;
   if (exact->getType()->isVectorTy()) {
     llvm::AllocaInst* slot = AddressSlot(e);
@@ -158,15 +158,27 @@ llvm::CallInst* CpuHooks::CallCheck(Emitter& e, const AddressCheck& check) {
   return call;
 }
 
+llvm::Value* CpuHooks::IsDoubtful(Emitter& e, Space space, uint64_t bytes,
+                                  llvm::Value* address) {
+  llvm::Value* outside = IsOutside(e, space, bytes, address);
+  auto* never = llvm::dyn_cast<llvm::Constant>(outside);
+  return never && never->isNullValue() ? nullptr : outside;
+}
+
+llvm::Value* CpuHooks::MoveAddress(Emitter& e, Space space,
+                                   llvm::Value* address) {
+  if (window_.delta == 0 || !InArena(space)) return address;
+  return e.ir().CreateAdd(address, Int(address->getType(), window_.delta));
+}
+
 llvm::Value* CpuHooks::CheckAddress(Emitter& e, const AddressCheck& check) {
   Ir& ir = e.ir();
   llvm::Type* type = check.address->getType();
   uint64_t delta = InArena(check.space) ? window_.delta : 0;
-  llvm::Value* moved =
-      delta == 0 ? check.address
-                 : ir.CreateAdd(check.address, Int(type, delta));
+  llvm::Value* moved = MoveAddress(e, check.space, check.address);
   if (check.proven) return moved;
-  llvm::Value* outside = IsOutside(e, check);
+  llvm::Value* outside =
+      IsOutside(e, check.space, check.bytes, check.address);
   llvm::Value* any = outside;
   if (type->isVectorTy()) {
     any = ir.CreateICmpNE(
@@ -185,11 +197,6 @@ llvm::Value* CpuHooks::CheckAddress(Emitter& e, const AddressCheck& check) {
   {
     llvm::IRBuilderBase::InsertPointGuard guard(ir);
     ir.SetInsertPoint(cold);
-    if (check.idle) {
-      auto* bad = llvm::BasicBlock::Create(e.context(), "", e.function());
-      ir.CreateCondBr(check.idle(), next, bad);
-      ir.SetInsertPoint(bad);
-    }
     call = CallCheck(e, check);
     if (check.space != Space::generic) {
       call->addFnAttr(llvm::Attribute::NoReturn);

@@ -14,6 +14,8 @@
 namespace hetgpu::cpu {
 namespace {
 
+static_assert(kLineOfCaller == llvm_ir::kLineOfCaller);
+
 template <typename T>
 std::string Print(T& printable) {
   std::string text;
@@ -38,7 +40,12 @@ void SetAttributes(llvm::Module& module, const llvm::TargetMachine& machine) {
     function.addFnAttr("min-legal-vector-width", "512");
     function.addFnAttr("no-trapping-math", "true");
     function.addFnAttr("target-cpu", machine.getTargetCPU());
-    function.addFnAttr("target-features", machine.getTargetFeatureString());
+    std::string features = machine.getTargetFeatureString().str();
+    // They keep all registers of their callers, whole.
+    if (function.getName().starts_with(llvm_ir::kSharedPrefix)) {
+      features += ",-vzeroupper";
+    }
+    function.addFnAttr("target-features", features);
   }
 }
 

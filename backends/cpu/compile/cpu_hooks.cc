@@ -78,7 +78,7 @@ llvm::CallInst* CallSync(Emitter& e, Helper helper,
                          llvm::ArrayRef<llvm::Value*> arguments) {
   llvm::SmallVector<llvm::Value*> all = {CpuHooks::Block(e)};
   all.append(arguments.begin(), arguments.end());
-  all.push_back(e.ir().getInt32(e.line()));
+  all.push_back(e.line());
   llvm::CallInst* call = CallHelper(e.ir(), CpuHooks::Block(e), helper, all);
   call->addFnAttr(llvm::Attribute::NoDuplicate);
   return call;
@@ -297,7 +297,7 @@ void CpuHooks::EndWithTrap(Emitter& e, llvm_ir::Trap kind,
       ir, Block(e), Helper::trap,
       {Block(e),
        ir.getInt32(static_cast<uint32_t>(kKinds[static_cast<int>(kind)])),
-       lane, ir.getInt32(e.line())});
+       lane, e.line()});
   call->addFnAttr(llvm::Attribute::NoReturn);
   call->addFnAttr(llvm::Attribute::Cold);
   ir.CreateUnreachable();
@@ -335,7 +335,7 @@ absl::Status CpuHooks::EmitService(Emitter& e, mlir::Operation* op) {
                     e.Get(fail.getLine()), e.Get(fail.getFunction()),
                     e.Get(fail.getCharSize()),
                     fail.getLane() ? e.Get(fail.getLane()) : ir.getInt32(0),
-                    ir.getInt32(e.line())});
+                    e.line()});
       })
       .Case<hetir::VprintfOp>([&](auto print) {
         e.Set(print.getResult(),

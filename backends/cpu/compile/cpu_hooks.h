@@ -44,6 +44,10 @@ class CpuHooks : public llvm_ir::TargetHooks {
   uint64_t BaseAlignment(hetir::Space space) override;
   llvm::Value* CheckAddress(llvm_ir::Emitter& e,
                             const llvm_ir::AddressCheck& check) override;
+  llvm::Value* IsDoubtful(llvm_ir::Emitter& e, hetir::Space space,
+                          uint64_t bytes, llvm::Value* address) override;
+  llvm::Value* MoveAddress(llvm_ir::Emitter& e, hetir::Space space,
+                           llvm::Value* address) override;
   std::optional<uint64_t> CheckReach(hetir::Space space) override;
   unsigned ColumnOf(const llvm_ir::LaneAccess& access) override;
   void NoteActingLane(llvm_ir::Emitter& e, llvm::Value* lane) override;
@@ -82,8 +86,8 @@ class CpuHooks : public llvm_ir::TargetHooks {
 
  private:
   llvm::Value* ThreadRegister(llvm_ir::Emitter& e, hetir::SpecialRegister reg);
-  llvm::Value* IsOutside(llvm_ir::Emitter& e,
-                         const llvm_ir::AddressCheck& check);
+  llvm::Value* IsOutside(llvm_ir::Emitter& e, hetir::Space space,
+                         uint64_t bytes, llvm::Value* address);
   llvm::AllocaInst* AddressSlot(llvm_ir::Emitter& e);
   // In the cold block: the helper's answer.
   llvm::CallInst* CallCheck(llvm_ir::Emitter& e,

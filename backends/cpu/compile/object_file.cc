@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/llvm_ir/emit.h"
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
 #include "llvm/Support/DataExtractor.h"
 
@@ -40,7 +41,23 @@ std::vector<LineRecord> ReadLines(const ElfObject& object) {
   return merged;
 }
 
-// One function is left when all others were inlined: its frame is all.
+// Functions that call none, besides the entry.
+uint32_t CountShared(const ElfObject& object) {
+  uint32_t count = 0;
+  for (const llvm::object::ELFSymbolRef& symbol : object.symbols()) {
+    llvm::Expected<llvm::StringRef> name = symbol.getName();
+    if (!name) {
+      llvm::consumeError(name.takeError());
+      continue;
+    }
+    count += symbol.getELFType() == llvm::ELF::STT_FUNC &&
+             name->starts_with(llvm_ir::kSharedPrefix);
+  }
+  return count;
+}
+
+// One function is left when all others were inlined, besides those that are
+// shared and call none: the sum of all frames is enough.
 uint32_t ReadStackBytes(const ElfObject& object) {
   uint32_t functions = 0;
   uint64_t bytes = 0;
@@ -60,13 +77,14 @@ uint32_t ReadStackBytes(const ElfObject& object) {
     uint64_t offset = 0;
     while (offset + 8 < content->size()) {
       data.getU64(&offset);
-      bytes = std::max(bytes, data.getULEB128(&offset));
+      bytes += data.getULEB128(&offset);
       ++functions;
     }
   }
   constexpr uint64_t kReturnAddress = 8;
-  if (functions != 1 || bytes > UINT32_MAX - kReturnAddress) return 0;
-  return bytes + kReturnAddress;
+  bytes += functions * kReturnAddress;
+  const bool known = functions == CountShared(object) + 1;
+  return known && bytes <= UINT32_MAX ? bytes : 0;
 }
 
 }  // namespace hetgpu::cpu

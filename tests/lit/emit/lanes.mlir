@@ -1,8 +1,8 @@
 // RUN: hetgpu-cc %s --emit=llvm --cpu-mode=simd | FileCheck %s
 
 // Consecutive addresses: masked loads of half a warp (in parts where registers are
-// short), and a gather for blocks whose rows are not whole halves (lane by lane
-// where the processor has none).
+// short), and the call of a gather that accesses share for blocks whose rows are
+// not whole halves, and where anything is wrong with the addresses.
 hetir.kernel @k attributes {param_bytes = 16 : i64} {
   %zero = arith.constant 0 : i64
   %four = arith.constant 4 : i64
@@ -14,7 +14,7 @@ hetir.kernel @k attributes {param_bytes = 16 : i64} {
   %from = arith.addi %p, %offset : i64
   // CHECK: call <{{8|16}} x float> @llvm.masked.load
   // CHECK: call <{{8|16}} x float> @llvm.masked.load
-  // CHECK: call {{.*}}@llvm.{{masked.gather.v8f32.v8p0|cttz}}
+  // CHECK: call fastcc <32 x float> @"hetgpu.gather.float
   %x = hetir.load global %from : (i64) -> f32
   // A lane's own table entry: no progression.
   %i = hetir.load global %from : (i64) -> i32
@@ -31,3 +31,5 @@ hetir.kernel @k attributes {param_bytes = 16 : i64} {
   hetir.store global %from, (%z) : i64, f32
   hetir.exit
 }
+// CHECK: define internal fastcc <32 x float> @"hetgpu.gather.float
+// CHECK: call {{.*}}@llvm.{{masked.gather.v8f32.v8p0|cttz}}

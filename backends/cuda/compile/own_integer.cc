@@ -106,6 +106,13 @@ llvm::Value* EmitShrSI(Emitter& e, arith::ShRSIOp op, const Device&) {
 
 llvm::Value* EmitFunnelShift(Emitter& e, FunnelShiftOp op, const Device&) {
   if (!Is32(op.getLo())) return nullptr;
+  if (op.getWrap() && op.getLo() == op.getHi()) {  // LLVM knows rotations
+    llvm::Value* value = e.Get(op.getLo());
+    return e.ir().CreateIntrinsic(
+        value->getType(),
+        op.getRight() ? llvm::Intrinsic::fshr : llvm::Intrinsic::fshl,
+        {value, value, e.Get(op.getAmount())});
+  }
   return Emit(e,
               Twine("shf.") + (op.getRight() ? "r" : "l") +
                   (op.getWrap() ? ".wrap" : ".clamp") + ".b32",

@@ -26,7 +26,7 @@
 
 namespace hetgpu::cpu {
 
-inline constexpr uint32_t kAbiVersion = 4;
+inline constexpr uint32_t kAbiVersion = 5;
 inline constexpr uint32_t kWarpSize = 32;
 inline constexpr uint32_t kNumBarriers = 16;
 
@@ -70,6 +70,7 @@ enum class TestedSpace : uint32_t { kGlobal, kGeneric, kLocal, kShared, kParam }
 inline constexpr uint32_t AccessWord(TestedSpace space, uint32_t bytes) {
   return static_cast<uint32_t>(space) << 16 | bytes;
 }
+enum class AccessKind : uint32_t { kRead, kWrite, kAtomic };
 // Values of HETIR rounding modes rn, rz, rm, rp, in this order.
 enum class Round : uint32_t { kRn, kRz, kRm, kRp };
 
@@ -121,6 +122,11 @@ enum class Round : uint32_t { kRn, kRz, kRm, kRp };
                               uint32_t access, uint32_t lane, uint32_t line)) \
   X(check_lanes, uint64_t, (BlockContext*, const uint64_t* addresses,         \
                             uint32_t access, uint32_t lanes, uint32_t line))  \
+  /* Exact mode, before every access: `access` as above, with the kind of access \
+     (AccessKind) in bits 24-31. `low` and `size` are the bounds of the one     \
+     variable that may be meant, or 0. Returns as check_address */             \
+  X(check_exact, uint64_t, (BlockContext*, uint64_t address, uint64_t low,    \
+                            uint64_t size, uint32_t access, uint32_t line))   \
   X(assert_fail, void, (BlockContext*, uint64_t message, uint64_t file,       \
                         uint32_t file_line, uint64_t function,                \
                         uint64_t char_size, uint32_t lane, uint32_t line))    \

@@ -10,6 +10,8 @@ namespace {
 
 constexpr uint64_t kHugePageBytes = uint64_t{2} << 20;
 constexpr uint64_t kGranule = 256;
+// Of freed allocations that messages can tell of.
+constexpr size_t kMaxFreed = 4096;
 constexpr uint64_t kArenaGuardBytes = 16 * kPageBytes;
 
 absl::Status OutOfMemory(uint64_t bytes, uint64_t free,
@@ -46,7 +48,9 @@ Arena::Arena(Overlay& overlay, uint64_t limit)
     : addresses_(memory::Arena::Process()), overlay_(overlay), limit_(limit) {}
 
 Arena::~Arena() {
-  for (const auto& [address, size] : live_) (void)Release(address, size);
+  for (const auto& [address, live] : live_) {
+    (void)Release(address, live.pages);
+  }
   for (const auto& [start, size] : mapped_) {
     (void)overlay_.Decommit(start, size);
   }
@@ -74,7 +78,9 @@ absl::StatusOr<uint64_t> Arena::Allocate(uint64_t bytes) {
   }
   const uint64_t address =
       start + size - RoundUp(std::max<uint64_t>(bytes, 1), kGranule);
-  live_[address] = size;
+  Forget(start, size);
+  live_[address] = {size, bytes};
+  generation_.fetch_add(1, std::memory_order_release);
   used_ += size;
   return address;
 }
@@ -96,11 +102,14 @@ absl::Status Arena::Free(uint64_t address) {
         absl::StrCat("cpu: address 0x", absl::Hex(address),
                      " is not the start of an allocation"));
   }
-  const uint64_t size = found->second;
-  const absl::Status released = Release(address, size);
+  const auto [pages, bytes] = found->second;
+  const absl::Status released = Release(address, pages);
   if (!released.ok()) return released;
   live_.erase(found);
-  used_ -= size;
+  if (freed_.size() == kMaxFreed) freed_.erase(freed_.begin());
+  freed_[address] = bytes;
+  generation_.fetch_add(1, std::memory_order_release);
+  used_ -= pages;
   return absl::OkStatus();
 }
 
@@ -110,7 +119,9 @@ absl::Status Arena::Map(uint64_t start, uint64_t bytes) {
   if (bytes > free) return OutOfMemory(bytes, free, "");
   const absl::Status committed = overlay_.Commit(start, bytes);
   if (!committed.ok()) return committed;
+  Forget(start, bytes);
   mapped_[start] = bytes;
+  generation_.fetch_add(1, std::memory_order_release);
   used_ += bytes;
   return absl::OkStatus();
 }
@@ -126,8 +137,51 @@ absl::Status Arena::Unmap(uint64_t start, uint64_t bytes) {
   const absl::Status decommitted = overlay_.Decommit(start, bytes);
   if (!decommitted.ok()) return decommitted;
   mapped_.erase(found);
+  generation_.fetch_add(1, std::memory_order_release);
   used_ -= bytes;
   return absl::OkStatus();
+}
+
+// Addresses that are in use again tell of no freed allocation.
+void Arena::Forget(uint64_t start, uint64_t bytes) {
+  auto freed = freed_.lower_bound(start);
+  if (freed != freed_.begin()) {
+    const auto before = std::prev(freed);
+    if (before->second > start - before->first) freed = before;
+  }
+  while (freed != freed_.end() && freed->first < start + bytes) {
+    freed = freed_.erase(freed);
+  }
+}
+
+Arena::Neighbours Arena::Near(uint64_t address) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  Neighbours near;
+  const auto look = [&](const auto& ranges, auto bytes_of) {
+    const auto above = ranges.upper_bound(address);
+    if (above != ranges.end() &&
+        (!near.above || above->first < near.above->start)) {
+      near.above = {above->first, bytes_of(above->second)};
+    }
+    if (above == ranges.begin()) return;
+    const auto below = std::prev(above);
+    if (!near.below || below->first > near.below->start) {
+      near.below = {below->first, bytes_of(below->second)};
+    }
+  };
+  look(live_, [](const Live& live) { return live.bytes; });
+  look(mapped_, [](uint64_t bytes) { return bytes; });
+  return near;
+}
+
+std::optional<Arena::Range> Arena::FreedAt(uint64_t address) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto above = freed_.upper_bound(address);
+  if (above == freed_.begin()) return std::nullopt;
+  const auto freed = std::prev(above);
+  const Range range = {freed->first, freed->second};
+  if (!range.Holds(address, 1)) return std::nullopt;
+  return range;
 }
 
 uint64_t Arena::FreeBytes() const {

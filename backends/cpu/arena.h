@@ -10,10 +10,12 @@
 #ifndef HETGPU_BACKENDS_CPU_ARENA_H_
 #define HETGPU_BACKENDS_CPU_ARENA_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -48,10 +50,37 @@ class Arena {
   absl::Status Unmap(uint64_t start, uint64_t bytes);
   uint64_t FreeBytes() const;
 
+  // What lies at or near an address: exact bounds, as they were asked for.
+  struct Range {
+    uint64_t start = 0;
+    uint64_t bytes = 0;
+    bool Holds(uint64_t address, uint64_t size) const {
+      return address >= start && address - start < bytes &&
+             size <= bytes - (address - start);
+    }
+  };
+  // The allocation or mapping with the highest start at or below `address`, and
+  // the one with the lowest start above.
+  struct Neighbours {
+    std::optional<Range> below, above;
+  };
+  Neighbours Near(uint64_t address) const;
+  // An allocation that was freed and that held the address.
+  std::optional<Range> FreedAt(uint64_t address) const;
+  // Changes with every allocation and release.
+  uint64_t generation() const {
+    return generation_.load(std::memory_order_acquire);
+  }
+
   const Overlay& overlay() const { return overlay_; }
 
  private:
+  struct Live {
+    uint64_t pages = 0;  // bytes of its pages
+    uint64_t bytes = 0;  // as asked for
+  };
   absl::Status Release(uint64_t address, uint64_t size);
+  void Forget(uint64_t start, uint64_t bytes);
 
   std::unique_ptr<Overlay> own_overlay_;  // outlives what is below
   memory::Arena& addresses_;
@@ -59,7 +88,9 @@ class Arena {
   const uint64_t limit_;
   mutable std::mutex mutex_;
   uint64_t used_ = 0;
-  std::map<uint64_t, uint64_t> live_;    // start → bytes of its pages
+  std::map<uint64_t, Live> live_;        // by start
+  std::map<uint64_t, uint64_t> freed_;   // start → bytes, some of them
+  std::atomic<uint64_t> generation_{1};
   std::map<uint64_t, uint64_t> mapped_;  // start → bytes
 };
 

@@ -27,6 +27,10 @@ std::string TargetSuffix(const ArenaWindow& window) {
   return text;
 }
 
+bool ChecksExactly(std::string_view target) {
+  return target.find(kMemcheckPart) != std::string_view::npos;
+}
+
 std::optional<ArenaWindow> WindowOf(std::string_view target) {
   ArenaWindow window;
   const size_t at = target.find(kKey);

@@ -40,6 +40,10 @@ struct ArenaWindow {
 // "" for the usual window, else "/arena=<base>:<bytes>:<delta>:<reach>", in hex.
 std::string TargetSuffix(const ArenaWindow& window);
 
+// Part of the target string of a device that checks accesses exactly.
+inline constexpr std::string_view kMemcheckPart = "/memcheck";
+bool ChecksExactly(std::string_view target);
+
 // The window that a target string names; nullopt when what it names is none.
 std::optional<ArenaWindow> WindowOf(std::string_view target);
 

@@ -46,6 +46,8 @@ CpuDevice::CpuDevice(const Options& options, std::unique_ptr<Arena> arena)
   services_.sink = &sink_;
   services_.watchdog = &watchdog_;
   services_.stack_bytes = options.stack_bytes;
+  services_.arena = arena_.get();
+  if (options.memcheck) info_.target += kMemcheckPart;
   info_.target += TargetSuffix(arena_->overlay().window());
   info_.host_addressable = arena_->overlay().delta() == 0;
 }

@@ -37,6 +37,7 @@ uint64_t DeviceHeap::Allocate(uint64_t bytes) {
   free_.erase(range);
   if (range_bytes > size) free_[start + size] = range_bytes - size;
   live_[start] = size;
+  asked_[start] = bytes;
   return start;
 }
 
@@ -46,6 +47,7 @@ bool DeviceHeap::Free(uint64_t address) {
   if (found == live_.end()) return false;
   auto [start, bytes] = *found;
   live_.erase(found);
+  asked_.erase(address);
   auto next = free_.lower_bound(start);
   if (next != free_.end() && start + bytes == next->first) {
     bytes += next->second;
@@ -59,6 +61,18 @@ bool DeviceHeap::Free(uint64_t address) {
     }
   }
   free_[start] = bytes;
+  return true;
+}
+
+bool DeviceHeap::Find(uint64_t address, Arena::Range* live) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (base_ == 0 || address - base_ >= bytes_) return false;
+  *live = {};
+  const auto above = asked_.upper_bound(address);
+  if (above != asked_.begin()) {
+    const auto below = std::prev(above);
+    *live = {below->first, below->second};
+  }
   return true;
 }
 

@@ -24,13 +24,18 @@ class DeviceHeap {
   // False when `address` is not a live allocation of this heap.
   bool Free(uint64_t address);
 
+  // Whether the address is of the heap's memory; then `live` is the allocation
+  // that begins at or below it, with no bytes when there is none.
+  bool Find(uint64_t address, Arena::Range* live);
+
  private:
   Arena* const arena_;
   const uint64_t bytes_;
   std::mutex mutex_;
   uint64_t base_ = 0;
   bool refused_ = false;
-  std::map<uint64_t, uint64_t> live_;  // start → bytes
+  std::map<uint64_t, uint64_t> live_;  // start → bytes, rounded up
+  std::map<uint64_t, uint64_t> asked_;  // start → bytes
   std::map<uint64_t, uint64_t> free_;  // start → bytes, merged
 };
 

@@ -14,6 +14,7 @@
 
 namespace hetgpu::cpu {
 
+class Arena;
 class DeviceHeap;
 class Overlay;
 class PrintSink;
@@ -23,6 +24,7 @@ class Worker;
 // Of the device; outlive every launch.
 struct LaunchServices {
   const Overlay* overlay = nullptr;  // null: addresses are host addresses
+  const Arena* arena = nullptr;  // null: exact checks know no allocations
   DeviceHeap* heap = nullptr;    // null: in-kernel malloc returns null
   PrintSink* sink = nullptr;     // null: what is printed is dropped
   Watchdog* watchdog = nullptr;  // null: no timeout, no stop in a plain loop

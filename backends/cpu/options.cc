@@ -124,6 +124,19 @@ absl::Status ReadDevices(uint32_t* devices) {
                    kMaxDevices));
 }
 
+absl::Status ReadMemcheck(bool* memcheck) {
+  constexpr char kVariable[] = "HETGPU_CPU_MEMCHECK";
+  const char* text = std::getenv(kVariable);
+  if (text == nullptr || *text == '\0') return absl::OkStatus();
+  const std::string_view value = text;
+  if (value != "0" && value != "1") {
+    return absl::InvalidArgumentError(
+        absl::StrCat(kVariable, "=", text, ": expected 0 or 1"));
+  }
+  *memcheck = value == "1";
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<uint64_t> ParseBytes(std::string_view text) {
@@ -153,6 +166,9 @@ absl::StatusOr<Options> ReadOptions() {
     if (!status.ok()) return status;
   }
   if (absl::Status status = ReadDevices(&options.devices); !status.ok()) {
+    return status;
+  }
+  if (absl::Status status = ReadMemcheck(&options.memcheck); !status.ok()) {
     return status;
   }
   if (absl::Status status = ReadHostBase(&options.host_base); !status.ok()) {

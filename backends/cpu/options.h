@@ -17,6 +17,9 @@ struct Options {
   // HETGPU_CPU_DEVICES: how many devices this processor shows itself as, for
   // programs written for several. Each has memory of its own.
   uint32_t devices = 1;
+  // HETGPU_CPU_MEMCHECK: every access of a kernel is checked against the exact
+  // bounds of what it may touch (exact_check.h).
+  bool memcheck = false;
   // HETGPU_CPU_ARENA_BASE (hex): keeps device memory there in the address space
   // of the process, while programs see the same addresses as ever; 0: not given.
   uint64_t host_base = 0;

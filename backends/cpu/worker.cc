@@ -143,7 +143,13 @@ void Worker::Raise(LaunchError::Kind kind, uint32_t lane, uint32_t line,
 
 void Worker::RaiseAddress(uint64_t address, uint32_t lane, uint32_t line,
                           std::string detail) {
-  raised_ = Place(LaunchError::Kind::kIllegalAddress, lane, line);
+  RaiseAt(LaunchError::Kind::kIllegalAddress, address, lane, line,
+          std::move(detail));
+}
+
+void Worker::RaiseAt(LaunchError::Kind kind, uint64_t address, uint32_t lane,
+                     uint32_t line, std::string detail) {
+  raised_ = Place(kind, lane, line);
   raised_.address = address;
   raised_.detail = std::move(detail);
   Leave(Outcome::kRaised, /*leaving=*/true);

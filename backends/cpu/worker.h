@@ -99,6 +99,8 @@ class Worker {
   // kIllegalAddress of the unit that runs.
   [[noreturn]] void RaiseAddress(uint64_t address, uint32_t lane,
                                  uint32_t line, std::string detail);
+  [[noreturn]] void RaiseAt(LaunchError::Kind kind, uint64_t address,
+                            uint32_t lane, uint32_t line, std::string detail);
   // The launch has stopped: ends the running block without an error.
   [[noreturn]] void LeaveStopped();
   // Gives control to root; returns when root continues this fiber, which it
@@ -131,6 +133,12 @@ class Worker {
   static void Landing();
   uintptr_t LandingStack() const;
   void SetLandingOutcome(Outcome outcome) { landing_outcome_ = outcome; }
+  // The range that the last exact check found good, and when.
+  struct {
+    uint64_t generation = 0;
+    uint64_t low = 0;
+    uint64_t high = 0;
+  } known_good;
   // Emitted or import code is being left: where the helper was called from.
   uintptr_t helper_caller = 0;
 

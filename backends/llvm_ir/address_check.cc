@@ -97,14 +97,20 @@ uint64_t BoundOf(mlir::Value value, int depth) {
   return BoundOfWide(op, depth);
 }
 
-// Whether the address is that of a variable of the module.
-bool IsVariable(mlir::Value address) {
-  mlir::Operation* op = UniformBase(address).getDefiningOp();
+// What an address comes from, through conversions.
+mlir::Operation* SourceOf(mlir::Value address) {
+  mlir::Value base = UniformBase(address);
+  mlir::Operation* op = base ? base.getDefiningOp() : nullptr;
   while (mlir::isa_and_nonnull<hetir::ToGenericOp, hetir::FromGenericOp>(op)) {
     op = op->getOperand(0).getDefiningOp();
   }
+  return op;
+}
+
+// Whether the address is that of a variable of the module.
+bool IsVariable(mlir::Value address) {
   return mlir::isa_and_nonnull<hetir::DataAddressOp, hetir::SharedAddressOp>(
-      op);
+      SourceOf(address));
 }
 
 }  // namespace
@@ -132,9 +138,14 @@ hetir::LocalAllocOp LocalArray(mlir::Value address) {
   return nullptr;
 }
 
+hetir::DataAddressOp DataVariable(mlir::Value address) {
+  return mlir::dyn_cast_or_null<hetir::DataAddressOp>(SourceOf(address));
+}
+
 uint64_t Magnitude(mlir::Value value) { return BoundOf(value, kMaxDepth); }
 
 AddressTest AddressTestOf(Emitter& e, const AccessRequest& request) {
+  if (e.hooks().TestsAll(request.space)) return AddressTest::kFull;
   std::optional<uint64_t> reach = e.hooks().CheckReach(request.space);
   if (!reach || LocalArray(request.address)) return AddressTest::kNone;
   bool is_offset = e.hooks().SpaceBase(e, request.space) != nullptr;

@@ -24,6 +24,9 @@ mlir::Value UniformBase(mlir::Value address);
 // The local array an address comes from, or null.
 hetir::LocalAllocOp LocalArray(mlir::Value address);
 
+// The module's variable an address comes from, or null.
+hetir::DataAddressOp DataVariable(mlir::Value address);
+
 // A bound of the absolute value in every run, of an integer that is extended to
 // 64 bits with its sign; UINT64_MAX when nothing is known.
 uint64_t Magnitude(mlir::Value value);

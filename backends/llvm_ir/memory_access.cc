@@ -131,7 +131,10 @@ llvm::Value* Unproven(Emitter& e, const AccessRequest& request) {
 }
 
 void CheckAlignment(Emitter& e, const AccessRequest& request) {
-  if (request.bytes == 1 || !e.hooks().NeedsAlignmentChecks()) return;
+  if (request.bytes == 1 || !e.hooks().NeedsAlignmentChecks() ||
+      e.hooks().TestsAll(request.space)) {
+    return;
+  }
   llvm::Value* unproven = Unproven(e, request);
   if (!unproven) return;
   Ir& ir = e.ir();
@@ -163,6 +166,8 @@ AddressCheck CheckOf(const AccessRequest& request) {
   AddressCheck check = {};
   check.space = request.space;
   check.bytes = request.bytes;
+  check.op = request.op;
+  check.base = request.address;
   return check;
 }
 

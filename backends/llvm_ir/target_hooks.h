@@ -31,6 +31,10 @@ struct AddressCheck {
   llvm::function_ref<llvm::Value*()> lane;
   // No test is needed: the address is only translated.
   bool proven;
+  // The access, and where its address comes from; null where an access stands
+  // for several.
+  mlir::Operation* op;
+  mlir::Value base;
 };
 
 // How an instruction of warp code accesses memory: once for all lanes, for the
@@ -93,6 +97,9 @@ class TargetHooks {
   virtual std::optional<uint64_t> CheckReach(hetir::Space space) {
     return std::nullopt;
   }
+  // Whether every access is tested, whatever is known of its address, and with
+  // the size and alignment that it has.
+  virtual bool TestsAll(hetir::Space space) { return false; }
   // The column of debug locations that tells a target's fault handler whose an
   // access is; 0 where there is no such thing.
   virtual unsigned ColumnOf(const LaneAccess& access) { return 0; }

@@ -284,6 +284,22 @@ class RunTest(CliTest):
             self.ok(*self.axpy("--cpu-mode", mode, "--check",
                                "y=iota(start=1,step=2.5)"))
 
+    def test_memcheck(self):
+        self.ok(*self.axpy("--memcheck", "--check",
+                           "y=iota(start=1,step=2.5)"))
+        # One element too many lies within what the allocation is rounded to.
+        self.ok(*self.axpy(n="1001"))
+        text = self.fails(4, *self.axpy("--memcheck", n="1001"))
+        for part in ("axpy: illegal address 0x", "block (3,0,0)",
+                     "thread (232,0,0)", "PTX line ",
+                     "4 bytes, 0 bytes past the end of the 4000-byte "
+                     "allocation at 0x"):
+            self.assertIn(part, text)
+        self.fails(4, *self.axpy(n="1001"), contains="4000-byte",
+                   env={"HETGPU_CPU_MEMCHECK": "1"})
+        self.fails(4, *self.axpy("--memcheck", "--cpu-mode", "simd"),
+                   contains="thread by thread")
+
 
 class PlanTest(CliTest):
     def plan(self, **parts):
@@ -435,7 +451,7 @@ class BadInputTest(CliTest):
         for name in ("HETGPU_FP_MODE", "HETGPU_CPU_MODE",
                      "HETGPU_JIT_CACHE_SIZE", "HETGPU_CPU_THREADS",
                      "HETGPU_CPU_MEMORY", "HETGPU_CPU_HEAP",
-                     "HETGPU_CPU_STACK_SIZE"):
+                     "HETGPU_CPU_STACK_SIZE", "HETGPU_CPU_MEMCHECK"):
             for args in ((PTX,), (PTX, "--device", "cpu"), self.axpy()):
                 self.fails(2, *args, env={name: "-7x"}, contains=name)
             self.fails(2, "info", tool="hetgpu", env={name: "-7x"},

@@ -30,6 +30,7 @@ void SetModes(const Options& options) {
   if (!options.cpu_mode.empty()) {
     setenv("HETGPU_CPU_MODE", options.cpu_mode.c_str(), 1);
   }
+  if (options.memcheck) setenv("HETGPU_CPU_MEMCHECK", "1", 1);
 }
 
 absl::Status OpenSession(const Options& options, const std::string& module,
@@ -43,6 +44,11 @@ absl::Status OpenSession(const Options& options, const std::string& module,
   report->device = session->device().name;
   report->backend = session->device().backend;
   report->target = session->device().target;
+  if (options.memcheck && report->backend != "cpu") {
+    return absl::InvalidArgumentError("--memcheck: device " + report->device +
+                                      " cannot check accesses exactly, "
+                                      "expected a CPU");
+  }
   return session->LoadModule(text.view(), module);
 }
 

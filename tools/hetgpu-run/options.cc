@@ -148,6 +148,10 @@ void DeclareExecution(CLI::App& app, Options& options) {
                  "How the CPU backend runs a kernel")
       ->check(CLI::IsMember({"auto", "simd", "scalar", "fiber"}))
       ->group(group);
+  app.add_flag("--memcheck", options.memcheck,
+               "Check every access exactly, on the CPU: slower, but names "
+               "overruns of one byte")
+      ->group(group);
   app.add_flag("--debug-kernel", options.debug_kernel,
                "Tell how each kernel runs and why, and what compiling took")
       ->group(group);

@@ -24,6 +24,7 @@ struct Options {
   double bytes = 0, flops = 0;
 
   std::string device, fp_mode, cpu_mode;
+  bool memcheck = false;
   uint64_t timeout_ms = 0;
   std::optional<uint32_t> time_runs;
   bool json = false, debug_kernel = false, no_progress = false;

@@ -9,6 +9,7 @@
 //   launch ends
 #include "backends/cpu/access_site.h"
 #include "backends/cpu/compile/cpu_hooks.h"
+#include "backends/llvm_ir/address_check.h"
 #include "backends/llvm_ir/ir_util.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -158,6 +159,42 @@ llvm::CallInst* CpuHooks::CallCheck(Emitter& e, const AddressCheck& check) {
   return call;
 }
 
+// What an access comes from as bounds in host memory; zeros when that is not
+// known.
+std::pair<llvm::Value*, uint64_t> CpuHooks::BoundsOf(Emitter& e,
+                                                     mlir::Value base) {
+  Ir& ir = e.ir();
+  if (hetir::LocalAllocOp array = llvm_ir::LocalArray(base)) {
+    return {e.Get(array.getResult()), array.getSize()};
+  }
+  hetir::DataAddressOp data = llvm_ir::DataVariable(base);
+  if (!data || !data.getExtent()) return {ir.getInt64(0), 0};
+  llvm::Value* segment = ir.CreatePtrToInt(
+      LoadField(ir, Block(e), offsetof(BlockContext, data), ir.getPtrTy()),
+      ir.getInt64Ty());
+  llvm::ArrayRef<int64_t> extent = *data.getExtent();
+  return {ir.CreateAdd(segment, ir.getInt64(extent[0])),
+          static_cast<uint64_t>(extent[1])};
+}
+
+llvm::Value* CpuHooks::CallExact(Emitter& e, const AddressCheck& check) {
+  Ir& ir = e.ir();
+  AccessKind kind = mlir::isa<hetir::LoadOp>(check.op)    ? AccessKind::kRead
+                    : mlir::isa<hetir::StoreOp>(check.op) ? AccessKind::kWrite
+                                                          : AccessKind::kAtomic;
+  uint32_t word = AccessWord(TestedSpaceOf(check.space), check.bytes) |
+                  static_cast<uint32_t>(kind) << 24;
+  auto [low, size] = BoundsOf(e, check.base);
+  llvm::Value* address = ir.CreateZExt(check.address, ir.getInt64Ty());
+  llvm::CallInst* call =
+      CallHelper(ir, Block(e), Helper::check_exact,
+                 {Block(e), address, low, ir.getInt64(size),
+                  ir.getInt32(word), e.line()});
+  call->removeFnAttr(llvm::Attribute::Convergent);
+  if (!InArena(check.space) || window_.delta == 0) return check.address;
+  return ir.CreateAdd(check.address, call);
+}
+
 llvm::Value* CpuHooks::IsDoubtful(Emitter& e, Space space, uint64_t bytes,
                                   llvm::Value* address) {
   llvm::Value* outside = IsOutside(e, space, bytes, address);
@@ -173,6 +210,7 @@ llvm::Value* CpuHooks::MoveAddress(Emitter& e, Space space,
 
 llvm::Value* CpuHooks::CheckAddress(Emitter& e, const AddressCheck& check) {
   Ir& ir = e.ir();
+  if (TestsAll(check.space)) return CallExact(e, check);
   llvm::Type* type = check.address->getType();
   uint64_t delta = InArena(check.space) ? window_.delta : 0;
   llvm::Value* moved = MoveAddress(e, check.space, check.address);

@@ -23,6 +23,7 @@ struct CpuForm {
   unsigned lanes = 1;        // 1 or 32
   uint64_t param_bytes = 0;  // of the kernel's parameter block
   bool avx512 = false;
+  bool memcheck = false;     // exact checks, of threads
   ArenaWindow window;
 };
 
@@ -32,6 +33,7 @@ class CpuHooks : public llvm_ir::TargetHooks {
       : lanes_(form.lanes),
         param_bytes_(form.param_bytes),
         avx512_(form.avx512),
+        memcheck_(form.memcheck),
         window_(form.window) {}
 
   bool avx512() const { return avx512_; }
@@ -49,6 +51,9 @@ class CpuHooks : public llvm_ir::TargetHooks {
   llvm::Value* MoveAddress(llvm_ir::Emitter& e, hetir::Space space,
                            llvm::Value* address) override;
   std::optional<uint64_t> CheckReach(hetir::Space space) override;
+  bool TestsAll(hetir::Space space) override {
+    return memcheck_ && space != hetir::Space::param;
+  }
   unsigned ColumnOf(const llvm_ir::LaneAccess& access) override;
   void NoteActingLane(llvm_ir::Emitter& e, llvm::Value* lane) override;
   void NoteActingLanes(llvm_ir::Emitter& e, llvm::Value* mask) override;
@@ -88,6 +93,10 @@ class CpuHooks : public llvm_ir::TargetHooks {
   llvm::Value* ThreadRegister(llvm_ir::Emitter& e, hetir::SpecialRegister reg);
   llvm::Value* IsOutside(llvm_ir::Emitter& e, hetir::Space space,
                          uint64_t bytes, llvm::Value* address);
+  std::pair<llvm::Value*, uint64_t> BoundsOf(llvm_ir::Emitter& e,
+                                             mlir::Value base);
+  llvm::Value* CallExact(llvm_ir::Emitter& e,
+                         const llvm_ir::AddressCheck& check);
   llvm::AllocaInst* AddressSlot(llvm_ir::Emitter& e);
   // In the cold block: the helper's answer.
   llvm::CallInst* CallCheck(llvm_ir::Emitter& e,
@@ -96,6 +105,7 @@ class CpuHooks : public llvm_ir::TargetHooks {
   unsigned lanes_;
   uint64_t param_bytes_;
   bool avx512_;
+  bool memcheck_;
   ArenaWindow window_;
   // Where a function keeps the addresses of a test that failed.
   llvm::DenseMap<llvm::Function*, llvm::AllocaInst*> address_slots_;

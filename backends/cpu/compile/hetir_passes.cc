@@ -4,6 +4,7 @@
 #include <string>
 
 #include "backends/cpu/abi.h"
+#include "backends/cpu/arena_window.h"
 #include "backends/cpu/compile/mode.h"
 #include "hetir/passes/passes.h"
 #include "llvm/Support/raw_ostream.h"
@@ -134,7 +135,9 @@ absl::StatusOr<Plan> RunHetirPasses(mlir::ModuleOp module,
   Plan plan;
   std::string not_simd;
   if (*mode == Mode::kAuto || *mode == Mode::kSimd) {
-    not_simd = TryWarps(module, options, plan);
+    not_simd = ChecksExactly(options.target)
+                   ? "accesses are checked exactly, thread by thread"
+                   : TryWarps(module, options, plan);
     if (not_simd.empty()) {
       plan.explanation = plan.needs_fibers
                              ? "simd: warps on fibers, they wait at barriers"

@@ -18,10 +18,11 @@ TestBuffer::TestBuffer(Device& device, size_t bytes) : device_(device) {
 
 TestBuffer::~TestBuffer() { (void)device_.Free(address_); }
 
-TestCompiler::TestCompiler(uint64_t host_base) {
+TestCompiler::TestCompiler(uint64_t host_base, bool memcheck) {
   absl::StatusOr<Options> options = ReadOptions();
   if (!options.ok()) std::abort();
   if (host_base != 0) options->host_base = host_base;
+  options->memcheck = memcheck;
   auto device = CpuDevice::Open(*options);
   if (!device.ok()) std::abort();
   device_ = *std::move(device);

@@ -44,8 +44,9 @@ struct TestLaunch {
 
 class TestCompiler {
  public:
-  // Device memory at `host_base` of the process; 0: where it always is.
-  explicit TestCompiler(uint64_t host_base = 0);
+  // Device memory at `host_base` of the process; 0: where it always is. With
+  // `memcheck` the device is one that checks accesses exactly.
+  explicit TestCompiler(uint64_t host_base = 0, bool memcheck = false);
 
   Device& device() { return *device_; }
   const std::string& printed() const { return printed_; }

@@ -1,0 +1,218 @@
+#include "backends/cpu/exact_check.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "backends/cpu/arena.h"
+#include "backends/cpu/heap.h"
+#include "backends/cpu/helpers.h"
+#include "backends/cpu/reachable.h"
+
+namespace hetgpu::cpu {
+namespace {
+
+using Range = Arena::Range;
+
+std::string Bytes(uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " byte" : " bytes");
+}
+
+std::string Hex(uint64_t address) {
+  char text[24];
+  std::snprintf(text, sizeof(text), "0x%" PRIx64, address);
+  return text;
+}
+
+// "write of 4 bytes".
+std::string What(const ExactAccess& access) {
+  static constexpr const char* kKinds[] = {"read", "write", "atomic access"};
+  return std::string(kKinds[static_cast<uint32_t>(access.kind)]) + " of " +
+         Bytes(access.bytes);
+}
+
+// Where the access lies that is not wholly in `range`: "0 bytes past the end of
+// the 1000-byte allocation at 0x…".
+std::string Relation(uint64_t address, uint64_t bytes, const Range& range,
+                     const std::string& what) {
+  const std::string object = "the " + std::to_string(range.bytes) + "-byte " +
+                             what + " at " + Hex(range.start);
+  const uint64_t end = range.start + range.bytes;
+  if (address >= end) {
+    return Bytes(address - end) + " past the end of " + object;
+  }
+  if (address >= range.start) {
+    return "its last " + Bytes(address + bytes - end) + " past the end of " +
+           object;
+  }
+  const uint64_t before = range.start - address;
+  if (before < bytes) {
+    return "its first " + Bytes(before) + " before the start of " + object;
+  }
+  return Bytes(before) + " before the start of " + object;
+}
+
+[[noreturn]] void Refuse(BlockFrame& frame, const ExactAccess& access,
+                         uint32_t line, const std::string& where) {
+  frame.owner->RaiseAt(
+      LaunchError::Kind::kIllegalAddress,
+      AddressForPeople(frame, access.space, access.address), 0, line,
+      What(access) + ", " + where);
+}
+
+// The one of two ranges that is nearer.
+std::string NearestOf(const BlockFrame& frame, const ExactAccess& access,
+                      const Arena::Neighbours& near) {
+  const Range* nearest = near.below ? &*near.below : nullptr;
+  if (near.above) {
+    const uint64_t below_end =
+        nearest ? nearest->start + nearest->bytes : 0;
+    const uint64_t past =
+        access.address < below_end ? 0 : access.address - below_end;
+    if (!nearest || near.above->start - access.address < past) {
+      nearest = &*near.above;
+    }
+  }
+  if (!nearest) return "with no allocation anywhere";
+  const bool data =
+      nearest->start == frame.launch->config().module_data;
+  return Relation(access.address, access.bytes, *nearest,
+                  data ? "module data" : "allocation");
+}
+
+// Of what the kernel itself allocated; false when the address is not the heap's.
+bool CheckHeap(BlockFrame& frame, const ExactAccess& access, uint32_t line) {
+  DeviceHeap* heap = frame.launch->services().heap;
+  Range live;
+  if (heap == nullptr || !heap->Find(access.address, &live)) return false;
+  if (live.Holds(access.address, access.bytes)) return true;
+  if (live.bytes == 0) {
+    Refuse(frame, access, line, "in the kernels' heap where nothing is allocated");
+  }
+  Refuse(frame, access, line,
+         Relation(access.address, access.bytes, live,
+                  "allocation made by a kernel"));
+}
+
+void CheckArena(BlockFrame& frame, const ExactAccess& access, uint32_t line) {
+  const Arena* arena = frame.launch->services().arena;
+  if (arena == nullptr) return;
+  auto& good = frame.owner->known_good;
+  const uint64_t generation = arena->generation();
+  if (good.generation == generation && access.address >= good.low &&
+      access.address < good.high &&
+      access.bytes <= good.high - access.address) {
+    return;
+  }
+  if (CheckHeap(frame, access, line)) return;
+  const Arena::Neighbours near = arena->Near(access.address);
+  if (near.below && near.below->Holds(access.address, access.bytes)) {
+    good = {generation, near.below->start,
+            near.below->start + near.below->bytes};
+    return;
+  }
+  if (const std::optional<Range> freed = arena->FreedAt(access.address)) {
+    Refuse(frame, access, line,
+           Bytes(access.address - freed->start) + " into the " +
+               std::to_string(freed->bytes) + "-byte allocation at " +
+               Hex(freed->start) + ", which was freed");
+  }
+  Refuse(frame, access, line, NearestOf(frame, access, near));
+}
+
+void CheckShared(BlockFrame& frame, const ExactAccess& access, uint64_t offset,
+                 uint32_t line) {
+  const uint64_t size = frame.shared_size;
+  if (offset < size && access.bytes <= size - offset) return;
+  const std::string object =
+      "the block's " + Bytes(size) + " of shared memory";
+  Refuse(frame, access, line,
+         offset < size ? "its last " + Bytes(offset + access.bytes - size) +
+                             " past the end of " + object
+                       : Bytes(offset - size) + " past the end of " + object);
+}
+
+bool InShared(const BlockFrame& frame, uint64_t address) {
+  return address - reinterpret_cast<uint64_t>(frame.shared) <
+         frame.shared_size;
+}
+
+// Of the variable that the code names: its address is that of the host.
+void CheckVariable(BlockFrame& frame, const ExactAccess& access,
+                   uint32_t line) {
+  const Range variable = {access.low, access.size};
+  if (variable.Holds(access.address, access.bytes)) return;
+  const bool local = access.space == TestedSpace::kLocal ||
+                     access.low - reinterpret_cast<uint64_t>(frame.stack_low) <
+                         static_cast<uint64_t>(frame.stack_high -
+                                               frame.stack_low);
+  Refuse(frame, access, line,
+         Relation(access.address, access.bytes, variable,
+                  local ? "local array" : "variable"));
+}
+
+uint64_t CheckPlace(BlockFrame& frame, const ExactAccess& access,
+                    uint32_t line) {
+  const std::optional<uint64_t> displacement =
+      DisplacementOf(frame, access.space, access.address, access.bytes);
+  if (access.size != 0) {
+    CheckVariable(frame, access, line);
+    return displacement.value_or(0);
+  }
+  if (access.space == TestedSpace::kShared) {
+    CheckShared(frame, access, access.address, line);
+    return 0;
+  }
+  if (access.space == TestedSpace::kGeneric &&
+      InShared(frame, access.address)) {
+    CheckShared(frame, access,
+                access.address - reinterpret_cast<uint64_t>(frame.shared),
+                line);
+    return 0;
+  }
+  if (!displacement.has_value()) {
+    const Arena* arena = frame.launch->services().arena;
+    Refuse(frame, access, line,
+           access.space == TestedSpace::kLocal ? "outside the thread's stack"
+           : arena == nullptr
+               ? "no memory of kernels"
+               : NearestOf(frame, access, arena->Near(access.address)));
+  }
+  const Overlay* overlay = frame.launch->services().overlay;
+  if (overlay != nullptr && overlay->window().Contains(access.address)) {
+    CheckArena(frame, access, line);
+  }
+  return *displacement;
+}
+
+}  // namespace
+
+uint64_t CheckExact(BlockFrame& frame, const ExactAccess& access,
+                    uint32_t line) {
+  const uint64_t displacement = CheckPlace(frame, access, line);
+  const uint64_t address =
+      AddressForPeople(frame, access.space, access.address);
+  if (access.bytes != 0 && address % access.bytes != 0) {
+    frame.owner->RaiseAt(LaunchError::Kind::kMisalignedAddress, address, 0,
+                         line,
+                         What(access) + ", expected a multiple of " +
+                             std::to_string(access.bytes));
+  }
+  return displacement;
+}
+
+uint64_t helper::check_exact(BlockContext* block, uint64_t address,
+                             uint64_t low, uint64_t size, uint32_t access,
+                             uint32_t line) {
+  ExactAccess exact;
+  exact.space = static_cast<TestedSpace>(access >> 16 & 0xff);
+  exact.kind = static_cast<AccessKind>(access >> 24);
+  exact.bytes = access & 0xffff;
+  exact.address = address;
+  exact.low = low;
+  exact.size = size;
+  return CheckExact(*static_cast<BlockFrame*>(block), exact, line);
+}
+
+}  // namespace hetgpu::cpu

@@ -229,9 +229,13 @@ st.param.b32 [limit], %b;
 call.uni (y), clamp, (x, limit);
 ld.param.b32 %e, [y];
 ld.param.u64 %q, [d];
+mad.wide.u32 %q, %i, 4, %q;
 st.param.b64 [where], %q;
 st.param.b32 [x], 17;
 call.uni store, (where, x);
+ld.global.b32 %t, [%q];
+sub.u32 %t, %t, 17;
+add.u32 %d, %d, %t;
 """, decls=POLYNOMIAL)
     lane(suite, "call", ["b32", "b32"], ["b32"], """.reg .pred %r;
 .param .b32 x, limit, y;

@@ -58,6 +58,8 @@ struct Access {
   // accessed one by one, tested and checked.
   std::optional<LaneForm> form;
   llvm::SmallVector<llvm::Value*, 4> fast;
+  // The lanes are no progression, and one instruction accesses one of them.
+  bool one_by_one = false;
   // Vector access: the addresses are still to be tested (target_hooks.h,
   // CheckAddress), by whoever accesses them.
   bool untested = false;

@@ -462,6 +462,7 @@ llvm::SmallVector<llvm::Value*> LoadLanes(Emitter& e, const Access& access,
         },
         [&] { return GatherShared(e, access, element); })};
   }
+  if (access.one_by_one) return {GatherShared(e, access, element)};
   llvm::Value* lanes = GoodLanes(e, access, bytes * count);
   llvm::SmallVector<llvm::Value*> values;
   for (uint64_t i = 0; i < count; ++i) {
@@ -489,6 +490,7 @@ void StoreLanes(Emitter& e, const Access& access,
            });
     return;
   }
+  if (access.one_by_one) return ScatterShared(e, access, values[0]);
   llvm::Value* lanes = GoodLanes(e, access, bytes * values.size());
   for (auto [i, value] : llvm::enumerate(values)) {
     llvm::Value* addresses = LaneOffset(e.ir(), lanes, i * bytes);

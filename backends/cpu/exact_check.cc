@@ -81,14 +81,15 @@ std::string NearestOf(const BlockFrame& frame, const ExactAccess& access,
                   data ? "module data" : "allocation");
 }
 
-// Of what the kernel itself allocated; false when the address is not the heap's.
+// Of what kernels allocated; false when the address is not the heap's.
 bool CheckHeap(BlockFrame& frame, const ExactAccess& access, uint32_t line) {
   DeviceHeap* heap = frame.launch->services().heap;
   Range live;
   if (heap == nullptr || !heap->Find(access.address, &live)) return false;
   if (live.Holds(access.address, access.bytes)) return true;
   if (live.bytes == 0) {
-    Refuse(frame, access, line, "in the kernels' heap where nothing is allocated");
+    Refuse(frame, access, line,
+           "in the kernels' heap where nothing is allocated");
   }
   Refuse(frame, access, line,
          Relation(access.address, access.bytes, live,

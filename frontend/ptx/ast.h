@@ -264,6 +264,7 @@ struct Module {
   std::vector<Function> functions;  // in order of first declaration
   std::vector<std::string_view> pragmas;
   std::deque<Opcode> opcodes;  // every distinct opcode string used
+  std::deque<std::string> respelled;  // opcodes written with blanks inside
 
   // Index into functions or variables, or nullopt.
   std::optional<uint32_t> FindFunction(std::string_view name) const;

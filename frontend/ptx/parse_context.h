@@ -63,7 +63,6 @@ struct ParseContext {
   ScopedTable<NameEntry> names;
   ScopedTable<uint32_t> opcode_index;  // into `opcodes`
   std::deque<CachedOpcode> opcodes;
-  std::deque<std::string> respelled;  // opcodes written with blanks inside
   uint64_t initializer_bytes = 0;
 
   bool Fail(SourceLocation at, std::string_view message,

@@ -122,8 +122,8 @@ bool BodyParser::ReadOpcode(std::string_view* text) {
     joined += Cat('.', cursor_.Directive());
     cursor_.SkipSpace();
   }
-  context_.respelled.push_back(std::move(joined));
-  *text = context_.respelled.back();
+  context_.module->respelled.push_back(std::move(joined));
+  *text = context_.module->respelled.back();
   return true;
 }
 

@@ -43,6 +43,7 @@ absl::StatusOr<std::unique_ptr<Device>> RemoteDevice::Open(
   if (!reply.ok()) return reply.status();
   if (!reply->status.ok()) return reply->status;
   info = AsRemote(std::move(info));
+  info.target = reply->target;
   return std::unique_ptr<Device>(
       new RemoteDevice(std::move(info), *std::move(connection),
                        *reply));

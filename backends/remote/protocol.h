@@ -141,11 +141,13 @@ struct StatusReply {
   absl::Status status;
   HETGPU_FIELDS(status)
 };
-// `printing`: see Device::CanRedirectPrintf().
+// `printing`: see Device::CanRedirectPrintf(). `target`: what kernels are compiled
+// for, which may say where the memory of that process lies.
 struct OpenReply {
   absl::Status status, printing;
+  std::string target;
   uint64_t map_granularity = 0;
-  HETGPU_FIELDS(status, printing, map_granularity)
+  HETGPU_FIELDS(status, printing, target, map_granularity)
 };
 struct NumberReply {
   absl::Status status;

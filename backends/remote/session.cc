@@ -211,6 +211,7 @@ absl::Status Session::HandleFirst(Frame& frame) {
   if (device.ok()) {
     device_ = *std::move(device);
     reply.printing = device_->CanRedirectPrintf();
+    reply.target = device_->info().target;
     const bool imported = !message.blocks.empty();
     const uint64_t granularity = device_->MapGranularity();
     if (granularity != 0 && (SetAside(memory::Arena::Process()) || imported)) {

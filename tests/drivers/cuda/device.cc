@@ -184,7 +184,7 @@ CUresult CtxCreate(CUcontext* context, unsigned flags, CUdevice device) {
   if (device < 0 || device >= DeviceCount()) return kInvalidDevice;
   State& state = Get();
   if (state.sticky != CUDA_SUCCESS) return state.sticky;
-  *context = new CUctx_st;
+  *context = &state.made_contexts.emplace_back();
   (*context)->device = device;
   state.contexts.insert(*context);
   ContextStack().push_back(*context);

@@ -17,14 +17,13 @@ uint64_t NowNs() {
 
 CUresult EventCreate(CUevent* event, unsigned flags) {
   FAKE_ENTER("cuEventCreate", true);
-  *event = new CUevent_st;
+  *event = &Get().made_events.emplace_back();
   (*event)->context = CurrentContext();
   (*event)->timing = (flags & kEventDisableTiming) == 0;
   Get().events.insert(*event);
   return CUDA_SUCCESS;
 }
 
-// Leaks the event itself: commands behind it may look at it.
 CUresult EventDestroy(CUevent event) {
   FAKE_ENTER("cuEventDestroy_v2", true);
   if (Get().events.erase(event) == 0) return Misuse("cuEventDestroy_v2");

@@ -91,6 +91,10 @@ struct State {
   bool initialised = false;
   CUresult sticky = CUDA_SUCCESS;
   std::map<std::string, std::pair<int, int>> injected;  // name → result, after
+  // Contexts and events are kept when they are destroyed: their handles stay
+  // stale, and commands of streams may look at them.
+  std::deque<CUctx_st> made_contexts;
+  std::deque<CUevent_st> made_events;
   std::set<CUcontext> contexts;
   std::set<CUstream> streams;
   std::set<CUevent> events;

@@ -45,6 +45,11 @@ function(hetgpu_use_llvm name)
   target_link_libraries(${name} PUBLIC
     $<$<NOT:$<BOOL:$<TARGET_PROPERTY:HETGPU_STATIC_LLVM>>>:MLIR>
     $<$<NOT:$<BOOL:$<TARGET_PROPERTY:HETGPU_STATIC_LLVM>>>:LLVM>)
+  # LLVM's headers would poison memory that the library, built without a
+  # sanitizer, hands out again.
+  if(HETGPU_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(${name} PRIVATE -U__SANITIZE_ADDRESS__)
+  endif()
   add_dependencies(${name} hetgpu_dialect_headers)
 endfunction()
 

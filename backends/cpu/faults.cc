@@ -59,7 +59,9 @@ void LeaveKernel(Worker* worker, ucontext_t* context, Outcome outcome) {
 
 // The line of the emitted call below which a fault happened in a helper or in
 // shared code: the innermost return address into code with a line of its own.
-uint32_t LineOfCaller(Worker* worker, uintptr_t sp) {
+// Reads whatever lies on the stack, which sanitizers would object to.
+__attribute__((no_sanitize_address)) uint32_t LineOfCaller(Worker* worker,
+                                                           uintptr_t sp) {
   const KernelCode& code = worker->launch()->code();
   if (worker->helper_caller != 0) return code.LineOf(worker->helper_caller - 1);
   const Stack& stack = worker->current()->stack;

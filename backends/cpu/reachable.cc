@@ -43,8 +43,9 @@ std::optional<uint64_t> DisplacementOf(const BlockFrame& frame,
   const Overlay* overlay = frame.launch->services().overlay;
   const bool arena =
       space == TestedSpace::kGlobal || space == TestedSpace::kGeneric;
-  if (arena && overlay != nullptr && overlay->window().Contains(address)) {
-    return overlay->delta();
+  if (arena && overlay != nullptr) {
+    const ArenaWindow window = overlay->window();
+    if (window.Contains(address)) return overlay->delta();
   }
   if (IsReachable(frame, space, address, bytes)) return 0;
   return std::nullopt;

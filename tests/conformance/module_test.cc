@@ -133,7 +133,6 @@ TEST_P(ModuleSuite, PreparedTogetherEachKernelHasItsOwn) {
   ld.param.u64 %out, [out];
   ld.const.u32 %r0, [table];
   st.shared.u32 [place+28], %r0;
-  bar.sync 0;
   ld.shared.u32 %r1, [place+28];
   { .param .u32 a; .param .u32 r;
     st.param.u32 [a], %r1;
@@ -149,7 +148,6 @@ TEST_P(ModuleSuite, PreparedTogetherEachKernelHasItsOwn) {
   ld.param.u64 %out, [out];
   ld.const.u32 %r0, [table+4];
   st.shared.u32 [place+252], %r0;
-  bar.sync 0;
   ld.shared.u32 %r1, [place+252];
   { .param .u32 a; .param .u32 r;
     st.param.u32 [a], %r1;

@@ -3,6 +3,8 @@
 add_library(hetgpu_flags INTERFACE)
 target_compile_options(hetgpu_flags INTERFACE
   -Wall -Wextra -Wno-unused-parameter
+  # Clang blames programs for what stable_sort of libstdc++ 12 uses itself.
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>
   $<$<BOOL:${HETGPU_WERROR}>:-Werror>)
 if(HETGPU_SANITIZE)
   target_compile_options(hetgpu_flags INTERFACE

@@ -48,7 +48,7 @@ class Encoder {
   template <typename T>
     requires(!Number<T>)
   void Put(const T& value) {
-    std::apply([this](auto&... fields) { (Put(std::as_const(fields)), ...); },
+    std::apply([&](auto&... fields) { (Put(std::as_const(fields)), ...); },
                Fields(const_cast<T&>(value)));
   }
 
@@ -103,7 +103,7 @@ class Decoder {
   template <typename T>
     requires(!Number<T>)
   void Get(T& value) {
-    std::apply([this](auto&... fields) { (Get(fields), ...); }, Fields(value));
+    std::apply([&](auto&... fields) { (Get(fields), ...); }, Fields(value));
   }
 
  private:

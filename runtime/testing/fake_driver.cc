@@ -17,8 +17,8 @@ constexpr uint64_t kAlign = 256;
 // Holds its variables in host memory.
 class FakeDeviceModule : public DeviceModule {
  public:
-  FakeDeviceModule(const ModuleInfo& info, Print print, FakeLoss* loss)
-      : data_(info.data_size, '\0'), print_(std::move(print)), loss_(loss) {}
+  FakeDeviceModule(const ModuleInfo& info, Print print)
+      : data_(info.data_size, '\0'), print_(std::move(print)) {}
 
   absl::StatusOr<uint64_t> SymbolAddress(const SymbolInfo& symbol) override {
     if (symbol.name == "settings") {
@@ -30,13 +30,12 @@ class FakeDeviceModule : public DeviceModule {
   absl::StatusOr<std::unique_ptr<Kernel>> Load(
       const KernelInfo& info) override {
     return std::unique_ptr<Kernel>(
-        std::make_unique<FakeKernel>(info.name, print_, loss_));
+        std::make_unique<FakeKernel>(info.name, print_));
   }
 
  private:
   std::string data_;
   const Print print_;
-  FakeLoss* const loss_;
 };
 
 class FakeTexture : public hetgpu::Texture {
@@ -116,7 +115,7 @@ class FakeDevice : public Device {
       return absl::InvalidArgumentError("fake: line 3: not taken");
     }
     return std::unique_ptr<DeviceModule>(std::make_unique<FakeDeviceModule>(
-        info, [this](std::string_view text) { Print(text); }, &loss_));
+        info, [this](std::string_view text) { Print(text); }));
   }
 
   absl::StatusOr<std::unique_ptr<Kernel>> Load(
@@ -125,7 +124,7 @@ class FakeDevice : public Device {
       return absl::InternalError("fake: not an image");
     }
     return std::unique_ptr<Kernel>(std::make_unique<FakeKernel>(
-        info.name, [this](std::string_view text) { Print(text); }, &loss_));
+        info.name, [this](std::string_view text) { Print(text); }));
   }
 
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override {

@@ -44,15 +44,14 @@ struct FakeLoss {
 
 class FakeKernel : public Kernel {
  public:
-  FakeKernel(std::string name, Print print, FakeLoss* loss)
-      : name_(std::move(name)), print_(std::move(print)), loss_(loss) {}
+  FakeKernel(std::string name, Print print)
+      : name_(std::move(name)), print_(std::move(print)) {}
   std::string Explain() const override { return "fake: does what it says"; }
   LaunchError Run(const LaunchDesc& desc, const std::atomic<bool>& cancelled);
 
  private:
   const std::string name_;
   const Print print_;
-  FakeLoss* const loss_;
 };
 
 class FakeQueue : public Queue {

@@ -101,7 +101,7 @@ TEST(Approximations, Lg2) {
   EXPECT_LE(errors.absolute, std::exp2(-22.0L));
   std::vector<float> outside = PositiveBits();
   for (float& x : outside) {
-    if (x > 0.5f && x < 2 || x == 0) x = 3;
+    if ((x > 0.5f && x < 2) || x == 0) x = 3;
   }
   errors = Measure("lg2 elsewhere", "hetir.approx lg2 %a : f32", outside,
                    std::log2);

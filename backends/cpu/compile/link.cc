@@ -35,7 +35,7 @@ std::optional<uint32_t> ImportIndex(llvm::StringRef name) {
 class Linker {
  public:
   explicit Linker(const ElfObject& object)
-      : object_(object), file_(object.getELFFile()) {}
+      : file_(object.getELFFile()) {}
 
   absl::Status Run();
   absl::StatusOr<uint64_t> AddressOf(llvm::StringRef symbol);
@@ -76,7 +76,6 @@ class Linker {
     uint64_t slot;
   };
 
-  const ElfObject& object_;
   const llvm::object::ELFFile<ELF64LE>& file_;
   std::string code_;
   std::map<uint64_t, uint64_t> placed_;  // section index to offset in code_

@@ -27,7 +27,7 @@ struct OpCase {
   std::function<Bits(const std::vector<Bits>&)> expected;
   bool strict = true;
   // Compares instead of ==; result, expected.
-  std::function<bool(Bits, Bits)> equal;
+  std::function<bool(Bits, Bits)> equal = nullptr;
   std::string modes = "scalar,simd,fiber";
 };
 

@@ -99,6 +99,7 @@ absl::StatusOr<std::shared_ptr<const PreparedKernel>> Function::Prepare(
 void Function::Keep(Opening& opening, std::unique_ptr<hetgpu::Kernel> kernel) {
   auto prepared = std::make_shared<PreparedKernel>();
   prepared->module = state_;
+  prepared->info = info_;
   prepared->opening = opening.shared_from_this();
   prepared->kernel = std::move(kernel);
   kernel_ = std::move(prepared);

@@ -15,6 +15,7 @@ namespace hetgpu::runtime {
 // A kernel in an opening of the device, with all that a launch refers to.
 struct PreparedKernel {
   std::shared_ptr<ModuleState> module;
+  const KernelInfo* info = nullptr;  // of the module
   std::shared_ptr<Opening> opening;
   std::unique_ptr<hetgpu::Kernel> kernel;
 };

@@ -68,7 +68,7 @@ absl::Status Stream::Follow() {
     skips = place_->skips || !status.ok();
     KeepFailure(std::move(status), std::move(error), place_->opening);
     in_flight_.clear();
-    last_launched_ = nullptr;
+    last_launched_.reset();
   }
   HETGPU_ASSIGN_OR_RETURN(auto queue, opening->device().CreateQueue());
   queue = WithTrace(context_->trace_process(), opening->device(),
@@ -184,17 +184,25 @@ absl::Status Stream::HostFunction(hetgpuHostFunction function, void* user) {
   });
 }
 
+absl::StatusOr<std::shared_ptr<const PreparedKernel>> Stream::Engage(
+    const Place& place, Function& function) {
+  {
+    std::lock_guard lock(mutex_);
+    if (last_launched_ && last_launched_->info == &function.info() &&
+        last_launched_->opening == place.opening) {
+      return last_launched_;
+    }
+  }
+  HETGPU_ASSIGN_OR_RETURN(auto prepared, function.Prepare(*place.opening));
+  std::lock_guard lock(mutex_);
+  in_flight_.insert(prepared);
+  last_launched_ = prepared;
+  return prepared;
+}
+
 absl::Status Stream::Launch(LaunchDesc desc, Function& function) {
   HETGPU_RETURN_IF_ERROR(Enqueue([&](const Place& place) -> absl::Status {
-    HETGPU_ASSIGN_OR_RETURN(const auto prepared,
-                            function.Prepare(*place.opening));
-    {
-      std::lock_guard lock(mutex_);
-      if (last_launched_ != prepared.get()) {
-        in_flight_.insert(prepared);
-        last_launched_ = prepared.get();
-      }
-    }
+    HETGPU_ASSIGN_OR_RETURN(const auto prepared, Engage(place, function));
     desc.kernel = prepared->kernel.get();
     if (desc.cooperative) {
       HETGPU_RETURN_IF_ERROR(
@@ -263,7 +271,7 @@ void Stream::Settle() {
   // queue is not idle and they stay.
   if (place_ == place && place->queue->Idle()) {
     for (const auto& kernel : passed) in_flight_.erase(kernel);
-    last_launched_ = nullptr;
+    last_launched_.reset();
   }
   KeepFailure(std::move(status), std::move(error), place->opening);
 }

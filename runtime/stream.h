@@ -79,6 +79,9 @@ class Stream {
   // be lost and the context has moved.
   template <typename Command>
   absl::Status Enqueue(Command command, bool always = false);
+  // The function's kernel there, which is in flight from now on.
+  absl::StatusOr<std::shared_ptr<const PreparedKernel>> Engage(
+      const Place& place, Function& function);
   // Needs mutex_.
   void KeepFailure(absl::Status status, LaunchError error,
                    std::shared_ptr<Opening> opening);
@@ -91,7 +94,7 @@ class Stream {
   std::shared_ptr<const Place> place_;
   std::optional<Failure> failure_;
   std::set<std::shared_ptr<const PreparedKernel>> in_flight_;
-  const PreparedKernel* last_launched_ = nullptr;  // of in_flight_
+  std::shared_ptr<const PreparedKernel> last_launched_;  // of in_flight_
 };
 
 }  // namespace hetgpu::runtime

@@ -19,8 +19,7 @@ absl::StatusOr<std::unique_ptr<Context>> Context::Create(
   std::unique_ptr<Context> context(new Context(library, device));
   const absl::StatusOr<CUcontext> made = context->Make();
   if (!made.ok()) return made.status();
-  context->handle_ = *made;
-  context->generation_ = 1;
+  context->Replace(*made);
   return context;
 }
 
@@ -41,14 +40,17 @@ absl::StatusOr<CUcontext> Context::Make() const {
   return handle;
 }
 
+void Context::Replace(CUcontext handle) {
+  handle_ = handle;
+  ++generation_;
+  present_.store(handle == nullptr ? 0 : generation_,
+                 std::memory_order_release);
+}
+
 absl::Status Context::Install() {
   const absl::StatusOr<CUcontext> made = Make();
-  ++generation_;
-  if (made.ok()) {
-    handle_ = *made;
-    return absl::OkStatus();
-  }
-  handle_ = nullptr;
+  Replace(made.ok() ? *made : nullptr);
+  if (made.ok()) return absl::OkStatus();
   lost_ = absl::UnavailableError(absl::StrCat(
       "cuda: device ", device_, " is lost to this process: ",
       made.status().message()));
@@ -79,8 +81,7 @@ void Context::Lose(uint64_t generation, std::string_view why, bool runs_on) {
   if (generation_ != generation || handle_ == nullptr) return;
   if (runs_on) has_runaway = true;
   lost_handle_ = handle_;
-  handle_ = nullptr;
-  ++generation_;
+  Replace(nullptr);
   lost_ = absl::UnavailableError(
       absl::StrCat("cuda: device ", device_, " is lost to this process: ",
                    absl::string_view(why.data(), why.size())));

@@ -13,6 +13,7 @@
 #ifndef HETGPU_BACKENDS_CUDA_CONTEXT_H_
 #define HETGPU_BACKENDS_CUDA_CONTEXT_H_
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -59,6 +60,7 @@ class Context {
 
  private:
   friend class Current;
+  friend class Inside;
   friend class Pinned;
 
   Context(const Library& library, CUdevice device)
@@ -66,6 +68,8 @@ class Context {
   absl::StatusOr<CUcontext> Make() const;
   // Puts a new context in the place of the present one.
   absl::Status Install();
+  // The next generation, in which `handle`, null for none, is the context.
+  void Replace(CUcontext handle);
 
   const Library& library_;
   const CUdevice device_;
@@ -76,6 +80,7 @@ class Context {
   uint64_t generation_ = 0;
   absl::Status lost_;  // why handle_ is null
   std::map<int, uint64_t> limits_;  // those set
+  std::atomic<uint64_t> present_ = 0;  // generation_; 0: no context
 };
 
 // Keeps the context of another device in place while it is named in a call; may
@@ -89,6 +94,21 @@ class Pinned {
  private:
   const std::shared_lock<Gate> in_use_;
   CUcontext handle_ = nullptr;
+};
+
+// Keeps the device's context in place without making it current: for calls that
+// find it by their handles.
+class Inside {
+ public:
+  explicit Inside(const Context& context)
+      : in_use_(context.in_use_),
+        generation_(context.present_.load(std::memory_order_acquire)) {}
+  // 0: lost.
+  uint64_t generation() const { return generation_; }
+
+ private:
+  const std::shared_lock<Gate> in_use_;
+  const uint64_t generation_;
 };
 
 // Makes the device's context current on this thread for its own lifetime; what

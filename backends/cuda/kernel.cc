@@ -1,7 +1,6 @@
 #include "backends/cuda/kernel.h"
 
 #include <array>
-#include <cstring>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -100,17 +99,16 @@ absl::Status CudaKernel::FindCopies(const Library& library, CUmodule module) {
   return absl::OkStatus();
 }
 
-CUresult CudaKernel::BeginLaunch(const Current& current, CUstream stream,
-                                 LaunchDesc& desc) {
-  if (!image_) return CUDA_SUCCESS;
-  // Without parameters the entry takes the address alone.
-  const bool has_block = !desc.params.empty();
-  std::string prefix(has_block ? kParamOffset : sizeof(uint64_t), '\0');
-  std::memcpy(prefix.data(), &desc.module_data, sizeof(uint64_t));
-  desc.params.insert(0, prefix);
+CUfunction CudaKernel::Ready(uint64_t generation, uint32_t dynamic_shared) {
   std::lock_guard<std::mutex> lock(mutex_);
-  entry_info_.params.resize(has_block ? 2 : 1);
-  desc.info = &entry_info_;
+  const bool is_ready = generation_ == generation && copies_.empty() &&
+                        dynamic_shared <= shared_limit_;
+  return is_ready ? function_ : nullptr;
+}
+
+CUresult CudaKernel::BeginLaunch(const Current& current, CUstream stream,
+                                 const LaunchDesc& desc) {
+  std::lock_guard<std::mutex> lock(mutex_);
   for (size_t i = 0; i < copies_.size(); ++i) {
     const ConstCopy& copy = image_->const_copies[i];
     const CUresult result = current.library().MemcpyDtoDAsync(
@@ -118,6 +116,21 @@ CUresult CudaKernel::BeginLaunch(const Current& current, CUstream stream,
     if (result != CUDA_SUCCESS) return result;
   }
   return CUDA_SUCCESS;
+}
+
+CudaKernel::Arguments CudaKernel::ArgumentsOf(const LaunchDesc& desc) const {
+  char* const block = const_cast<char*>(desc.params.data());
+  Arguments arguments;
+  if (image_) {
+    arguments.push_back(const_cast<uint64_t*>(&desc.module_data));
+    // An entry without parameters takes the data address alone.
+    if (!desc.params.empty()) arguments.push_back(block);
+    return arguments;
+  }
+  for (const ParamInfo& param : desc.info->params) {
+    arguments.push_back(block + param.offset);
+  }
+  return arguments;
 }
 
 }  // namespace hetgpu::cuda

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "backends/common/driver.h"
 #include "backends/cuda/context.h"
 #include "backends/cuda/image.h"
@@ -52,22 +53,23 @@ class CudaKernel final : public Kernel {
       : ptx_(std::move(ptx)),
         name_(std::move(name)),
         explanation_(std::move(explanation)),
-        image_(std::move(image)) {
-    // The data address, then the block.
-    entry_info_.name = name_;
-    entry_info_.params.resize(2);
-    entry_info_.params[1].offset = kParamOffset;
-  }
+        image_(std::move(image)) {}
 
   std::string Explain() const override { return explanation_; }
   bool may_print() const { return ptx_->may_print(); }
   // The function in the present context, ready for `dynamic_shared` bytes.
   absl::StatusOr<CUfunction> Get(const Current& current,
                                  uint32_t dynamic_shared);
-  // Behind a Get() in the same context: turns the parameters, and what `desc`
-  // says of them, into what the function takes and enqueues what must be done before the launch.
+  // The same when nothing has to be asked or enqueued for that; null when
+  // something has.
+  CUfunction Ready(uint64_t generation, uint32_t dynamic_shared);
+  // Behind a Get() in the same context: enqueues what must be done before the
+  // launch.
   CUresult BeginLaunch(const Current& current, CUstream stream,
-                       LaunchDesc& desc);
+                       const LaunchDesc& desc);
+  // What the function takes, one pointer into `desc` for each parameter.
+  using Arguments = absl::InlinedVector<void*, 32>;
+  Arguments ArgumentsOf(const LaunchDesc& desc) const;
 
  private:
   absl::Status FindCopies(const Library& library, CUmodule module);
@@ -76,7 +78,6 @@ class CudaKernel final : public Kernel {
   const std::string name_;
   const std::string explanation_;
   const std::optional<ImageHeader> image_;
-  KernelInfo entry_info_;  // of the recompiled entry
   std::mutex mutex_;
   CUfunction function_ = nullptr;
   uint64_t generation_ = 0;

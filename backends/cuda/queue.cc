@@ -1,6 +1,5 @@
 #include "backends/cuda/queue.h"
 
-#include <array>
 #include <chrono>
 #include <utility>
 #include <vector>
@@ -17,7 +16,6 @@
 namespace hetgpu::cuda {
 namespace {
 
-constexpr size_t kFastParameters = 32;
 constexpr uint64_t kStagedBytes = uint64_t{512} << 10;
 constexpr auto kCancelGrace = std::chrono::milliseconds(100);
 
@@ -74,7 +72,7 @@ bool CudaQueue::Follow(const Current& current) {
     if (busy_) SetError(recovery_.LossOf(generation_));
     if (stream_ != nullptr) host_work_.Drop();
     staging_.Forget();
-    log_->Clear();
+    ClearLog();
     busy_ = false;
     stream_ = nullptr;
     generation_ = current.generation();
@@ -90,7 +88,7 @@ absl::Status CudaQueue::Check(const char* name, uint64_t generation,
     return ToStatus(context_.library(), result, name);
   }
   // Of a command before this one. The next to look will see the loss.
-  if (!was_busy) log_->Clear();
+  if (!was_busy) ClearLog();
   recovery_.OnFault(generation, result);
   if (was_busy) return absl::OkStatus();
   // Of another queue: nothing of this one was lost.
@@ -115,15 +113,19 @@ absl::Status CudaQueue::Enqueue(const char* name, Call call) {
   return Check(name, generation, result);
 }
 
+void CudaQueue::ClearLog() {
+  log_->Clear();
+  logged_.clear();
+}
+
 CUresult CudaQueue::LaunchOn(const Current& current, const LaunchDesc& desc,
                              CUfunction function) {
   const Library& library = current.library();
   log_->Add(desc.info->name, [&] {
     return library.StreamQuery(stream_) == CUDA_SUCCESS;
   });
-  const CUresult result = desc.cooperative
-                              ? LaunchCooperative(library, desc, function)
-                              : LaunchPlain(library, desc, function);
+  logged_ = desc.info->name;
+  const CUresult result = Give(desc, function);
   if (result != CUDA_SUCCESS) return result;
   // It runs: what fails from here on may be its doing.
   busy_ = true;
@@ -132,52 +134,57 @@ CUresult CudaQueue::LaunchOn(const Current& current, const LaunchDesc& desc,
 }
 
 // Half a microsecond faster than giving the driver the whole parameter block.
-CUresult CudaQueue::LaunchPlain(const Library& library, const LaunchDesc& desc,
-                                CUfunction function) const {
-  const std::vector<ParamInfo>& params = desc.info->params;
-  std::array<void*, kFastParameters> parameters;
-  if (params.empty() || params.size() > parameters.size()) {
-    return LaunchBlock(library, desc, function);
-  }
-  for (size_t i = 0; i < params.size(); ++i) {
-    parameters[i] = const_cast<char*>(desc.params.data()) + params[i].offset;
-  }
-  return library.LaunchKernel(
-      function, desc.grid.x, desc.grid.y, desc.grid.z, desc.block.x,
-      desc.block.y, desc.block.z, desc.dynamic_shared_bytes, stream_,
-      parameters.data(), nullptr);
-}
-
-CUresult CudaQueue::LaunchBlock(const Library& library, const LaunchDesc& desc,
-                                CUfunction function) const {
+CUresult CudaQueue::Give(const LaunchDesc& desc, CUfunction function) const {
+  const Library& library = context_.library();
+  auto arguments = static_cast<CudaKernel*>(desc.kernel)->ArgumentsOf(desc);
+  void** const pointers = arguments.empty() ? nullptr : arguments.data();
+  // For kernels whose parameters nobody has described.
   size_t bytes = desc.params.size();
-  void* parameters[] = {kLaunchParamBuffer,
-                        const_cast<char*>(desc.params.data()),
-                        kLaunchParamBufferSize, &bytes, kLaunchParamEnd};
+  void* block[] = {kLaunchParamBuffer, const_cast<char*>(desc.params.data()),
+                   kLaunchParamBufferSize, &bytes, kLaunchParamEnd};
+  if (desc.cooperative) {
+    return library.LaunchCooperativeKernel(
+        function, desc.grid.x, desc.grid.y, desc.grid.z, desc.block.x,
+        desc.block.y, desc.block.z, desc.dynamic_shared_bytes, stream_,
+        pointers);
+  }
   return library.LaunchKernel(
       function, desc.grid.x, desc.grid.y, desc.grid.z, desc.block.x,
-      desc.block.y, desc.block.z, desc.dynamic_shared_bytes, stream_, nullptr,
-      bytes == 0 ? nullptr : parameters);
+      desc.block.y, desc.block.z, desc.dynamic_shared_bytes, stream_, pointers,
+      pointers != nullptr || bytes == 0 ? nullptr : block);
 }
 
-// Takes no whole parameter block.
-CUresult CudaQueue::LaunchCooperative(const Library& library,
-                                      const LaunchDesc& desc,
-                                      CUfunction function) const {
-  std::vector<void*> parameters;
-  for (const ParamInfo& param : desc.info->params) {
-    parameters.push_back(const_cast<char*>(desc.params.data()) + param.offset);
+std::optional<CUresult> CudaQueue::LaunchAgain(const LaunchDesc& desc) {
+  if (needs_current_ || desc.cooperative || desc.timeout_ms != 0 ||
+      error_.kind != LaunchError::Kind::kNone) {
+    return std::nullopt;
   }
-  return library.LaunchCooperativeKernel(
-      function, desc.grid.x, desc.grid.y, desc.grid.z, desc.block.x,
-      desc.block.y, desc.block.z, desc.dynamic_shared_bytes, stream_,
-      parameters.data());
+  if (logged_ != desc.info->name) {
+    if (!log_->Has(desc.info->name)) return std::nullopt;
+    logged_ = desc.info->name;
+  }
+  auto* const kernel = static_cast<CudaKernel*>(desc.kernel);
+  const Inside inside(context_);
+  if (inside.generation() != generation_ || stream_ == nullptr) {
+    return std::nullopt;
+  }
+  const CUfunction function =
+      kernel->Ready(generation_, desc.dynamic_shared_bytes);
+  if (function == nullptr) return std::nullopt;
+  prints_ = prints_ || kernel->may_print();
+  const CUresult result = Give(desc, function);
+  needs_current_ = result == CUDA_ERROR_INVALID_CONTEXT;
+  if (needs_current_) return std::nullopt;
+  return result;
 }
 
 absl::Status CudaQueue::Launch(LaunchDesc desc) {
   auto* const kernel = static_cast<CudaKernel*>(desc.kernel);
   absl::Status refused;
   std::lock_guard<std::mutex> lock(mutex_);
+  if (const std::optional<CUresult> result = LaunchAgain(desc)) {
+    return Check("cuLaunchKernel", generation_, *result);
+  }
   absl::Status launched =
       Enqueue("cuLaunchKernel", [&](const Current& current) {
         const absl::StatusOr<CUfunction> function =
@@ -361,7 +368,7 @@ bool CudaQueue::Poll() {
     return false;
   }
   busy_ = prints_ = false;
-  log_->Clear();
+  ClearLog();
   return true;
 }
 

@@ -10,6 +10,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 
 #include "backends/common/driver.h"
 #include "backends/cuda/context.h"
@@ -69,14 +71,13 @@ class CudaQueue final : public Queue {
   CUresult CopyOut(const Current& current, void* dst, uint64_t src,
                    uint64_t bytes, bool now);
   void SetError(LaunchError error);
+  // A launch of what was launched before, with nothing around it: CUDA_SUCCESS or
+  // what went wrong; nothing was done when there is no value.
+  std::optional<CUresult> LaunchAgain(const LaunchDesc& desc);
   CUresult LaunchOn(const Current& current, const LaunchDesc& desc,
                     CUfunction function);
-  CUresult LaunchPlain(const Library& library, const LaunchDesc& desc,
-                       CUfunction function) const;
-  CUresult LaunchBlock(const Library& library, const LaunchDesc& desc,
-                       CUfunction function) const;
-  CUresult LaunchCooperative(const Library& library, const LaunchDesc& desc,
-                             CUfunction function) const;
+  CUresult Give(const LaunchDesc& desc, CUfunction function) const;
+  void ClearLog();
 
   const Context& context_;
   Recovery& recovery_;
@@ -88,6 +89,8 @@ class CudaQueue final : public Queue {
   uint64_t generation_ = 0;    // of the context last seen
   bool busy_ = false;          // something may be queued or running
   bool prints_ = false;        // a kernel among it may print
+  std::string logged_;         // a kernel that is in log_; "" for none
+  bool needs_current_ = false;  // the driver launches in the current context only
   LaunchError error_;          // to be reported
   HostWork host_work_;
   Staging staging_;

@@ -47,6 +47,21 @@ TEST_F(QueueTest, CommandsRunInOrder) {
   EXPECT_TRUE(queue_->Idle());
 }
 
+// The second launch of a kernel goes without a current context.
+TEST_F(QueueTest, DriversThatLaunchInTheCurrentContextOnly) {
+  const auto store = [&](uint32_t value) {
+    return Launch(*queue_, "store", Bytes(a_) + Bytes(value));
+  };
+  EXPECT_OK(store(1));
+  EXPECT_OK(store(2));
+  EXPECT_EQ(Read(*queue_, a_), 2u);
+  FailCall("cuLaunchKernel", CUDA_ERROR_INVALID_CONTEXT, 1);
+  const uint64_t launches = DriverCounts().launches;
+  for (const uint32_t value : {3, 4, 5}) EXPECT_OK(store(value));
+  EXPECT_EQ(Read(*queue_, a_), 5u);
+  EXPECT_EQ(DriverCounts().launches, launches + 3);
+}
+
 TEST_F(QueueTest, FillsOfEveryWidth) {
   for (const uint32_t width : {1u, 2u, 4u, 8u}) {
     for (const uint64_t pattern : {0x1122334455667788u, 0x7777777777777777u}) {

@@ -70,6 +70,11 @@ void Locate(LaunchError& error) {
 
 }  // namespace
 
+bool LaunchLog::Has(std::string_view kernel) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return std::find(kernels_.begin(), kernels_.end(), kernel) != kernels_.end();
+}
+
 void LaunchLog::Clear() {
   std::lock_guard<std::mutex> lock(mutex_);
   kernels_.clear();

@@ -33,6 +33,7 @@ class LaunchLog {
     if (!kernels_.empty() && idle()) kernels_.clear();
     kernels_.emplace_back(kernel);
   }
+  bool Has(std::string_view kernel) const;
   void Clear();
   std::vector<std::string> Kernels() const;
 

@@ -74,22 +74,29 @@ int BlocksOf(const KernelInfo& info, uint64_t threads, uint64_t dynamic) {
   return static_cast<int>(std::min({by_threads, by_shared, uint64_t{32}}));
 }
 
-CUresult Start(const char* name, CUfunction function, LaunchDesc desc,
-               CUstream stream) {
+// Of a live context, whichever is current: the driver takes it from the handles.
+bool IsValid(CUfunction function, CUstream stream) {
+  State& state = Get();
+  return state.functions.count(function) != 0 &&
+         state.streams.count(stream) != 0 &&
+         state.contexts.count(stream->context) != 0 &&
+         function->module->context == stream->context;
+}
+
+CUresult Start(CUfunction function, LaunchDesc desc, CUstream stream) {
   desc.kernel = function->kernel.get();
   desc.info = function->info;
   desc.module_data = function->module->loaded->data();
   const CUresult checked = Check(*function, desc);
   if (checked != CUDA_SUCCESS) return checked;
   ++Get().launches;
-  return Push(name, stream,
-              [stream, desc = std::move(desc), kernel = function->kernel,
-               module = function->module->loaded,
-               line_info = function->module->line_info,
-               device = CurrentContext()->device] {
-                return Processor::Of(device).Run(stream->launches, desc,
-                                                 line_info);
-              });
+  Append(stream, [stream, desc = std::move(desc), kernel = function->kernel,
+                  module = function->module->loaded,
+                  line_info = function->module->line_info,
+                  device = stream->context->device] {
+    return Processor::Of(device).Run(stream->launches, desc, line_info);
+  });
+  return CUDA_SUCCESS;
 }
 
 bool IsValid(CUfunction function) {
@@ -103,16 +110,17 @@ CUresult LaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
                       unsigned grid_z, unsigned block_x, unsigned block_y,
                       unsigned block_z, unsigned shared, CUstream stream,
                       void** arguments, void** extra) {
-  FAKE_ENTER("cuLaunchKernel", true);
+  FAKE_ENTER("cuLaunchKernel", false);
+  if (Get().sticky != CUDA_SUCCESS) return Get().sticky;
   LaunchDesc desc;
-  if (!IsValid(function) ||
+  if (!IsValid(function, stream) ||
       !ReadParameters(*function->info, arguments, extra, &desc.params)) {
     return Misuse("cuLaunchKernel");
   }
   desc.grid = {grid_x, grid_y, grid_z};
   desc.block = {block_x, block_y, block_z};
   desc.dynamic_shared_bytes = shared;
-  return Start("cuLaunchKernel", function, std::move(desc), stream);
+  return Start(function, std::move(desc), stream);
 }
 
 CUresult LaunchCooperativeKernel(CUfunction function, unsigned grid_x,
@@ -122,7 +130,7 @@ CUresult LaunchCooperativeKernel(CUfunction function, unsigned grid_x,
                                  CUstream stream, void** arguments) {
   FAKE_ENTER("cuLaunchCooperativeKernel", true);
   LaunchDesc desc;
-  if (!IsValid(function) ||
+  if (!IsValid(function) || !IsValid(function, stream) ||
       !ReadParameters(*function->info, arguments, nullptr, &desc.params)) {
     return Misuse("cuLaunchCooperativeKernel");
   }
@@ -134,7 +142,7 @@ CUresult LaunchCooperativeKernel(CUfunction function, unsigned grid_x,
   if (Volume(desc.grid) > uint64_t{kMultiprocessors} * blocks) {
     return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
   }
-  return Start("cuLaunchCooperativeKernel", function, std::move(desc), stream);
+  return Start(function, std::move(desc), stream);
 }
 
 CUresult OccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,

@@ -145,6 +145,8 @@ void DropHostMemory(CUcontext context);
 
 CUresult Push(const char* function, CUstream stream,
               std::function<CUresult()> command);
+// The same without looking at the stream.
+void Append(CUstream stream, std::function<CUresult()> command);
 void EndStream(CUstream stream, std::unique_lock<std::mutex>& lock);
 
 }  // namespace fake

@@ -123,9 +123,13 @@ CUresult Copy(const char* function, Place dst, Place src, size_t bytes,
 CUresult Push(const char* function, CUstream stream,
               std::function<CUresult()> command) {
   if (!IsValid(stream)) return Misuse(function);
+  Append(stream, std::move(command));
+  return CUDA_SUCCESS;
+}
+
+void Append(CUstream stream, std::function<CUresult()> command) {
   stream->commands.push_back(std::move(command));
   Get().changed.notify_all();
-  return CUDA_SUCCESS;
 }
 
 void EndStream(CUstream stream, std::unique_lock<std::mutex>& lock) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "backends/cpu/arena.h"
 #include "backends/cpu/heap.h"
@@ -53,14 +54,6 @@ std::string Relation(uint64_t address, uint64_t bytes, const Range& range,
   return Bytes(before) + " before the start of " + object;
 }
 
-[[noreturn]] void Refuse(BlockFrame& frame, const ExactAccess& access,
-                         uint32_t line, const std::string& where) {
-  frame.owner->RaiseAt(
-      LaunchError::Kind::kIllegalAddress,
-      AddressForPeople(frame, access.space, access.address), 0, line,
-      What(access) + ", " + where);
-}
-
 // The one of two ranges that is nearer.
 std::string NearestOf(const BlockFrame& frame, const ExactAccess& access,
                       const Arena::Neighbours& near) {
@@ -81,57 +74,57 @@ std::string NearestOf(const BlockFrame& frame, const ExactAccess& access,
                   data ? "module data" : "allocation");
 }
 
-// Of what kernels allocated; false when the address is not the heap's.
-bool CheckHeap(BlockFrame& frame, const ExactAccess& access, uint32_t line) {
+// The checks say what is wrong, "" when nothing is. They do not raise it
+// themselves: that would leave their strings behind.
+
+// Of what kernels allocated; nullopt when the address is not the heap's.
+std::optional<std::string> CheckHeap(const BlockFrame& frame,
+                                     const ExactAccess& access) {
   DeviceHeap* heap = frame.launch->services().heap;
   Range live;
-  if (heap == nullptr || !heap->Find(access.address, &live)) return false;
-  if (live.Holds(access.address, access.bytes)) return true;
-  if (live.bytes == 0) {
-    Refuse(frame, access, line,
-           "in the kernels' heap where nothing is allocated");
+  if (heap == nullptr || !heap->Find(access.address, &live)) {
+    return std::nullopt;
   }
-  Refuse(frame, access, line,
-         Relation(access.address, access.bytes, live,
-                  "allocation made by a kernel"));
+  if (live.Holds(access.address, access.bytes)) return "";
+  if (live.bytes == 0) return "in the kernels' heap where nothing is allocated";
+  return Relation(access.address, access.bytes, live,
+                  "allocation made by a kernel");
 }
 
-void CheckArena(BlockFrame& frame, const ExactAccess& access, uint32_t line) {
+std::string CheckArena(BlockFrame& frame, const ExactAccess& access) {
   const Arena* arena = frame.launch->services().arena;
-  if (arena == nullptr) return;
+  if (arena == nullptr) return "";
   auto& good = frame.owner->known_good;
   const uint64_t generation = arena->generation();
   if (good.generation == generation && access.address >= good.low &&
       access.address < good.high &&
       access.bytes <= good.high - access.address) {
-    return;
+    return "";
   }
-  if (CheckHeap(frame, access, line)) return;
+  if (auto found = CheckHeap(frame, access)) return *std::move(found);
   const Arena::Neighbours near = arena->Near(access.address);
   if (near.below && near.below->Holds(access.address, access.bytes)) {
     good = {generation, near.below->start,
             near.below->start + near.below->bytes};
-    return;
+    return "";
   }
   if (const std::optional<Range> freed = arena->FreedAt(access.address)) {
-    Refuse(frame, access, line,
-           Bytes(access.address - freed->start) + " into the " +
-               std::to_string(freed->bytes) + "-byte allocation at " +
-               Hex(freed->start) + ", which was freed");
+    return Bytes(access.address - freed->start) + " into the " +
+           std::to_string(freed->bytes) + "-byte allocation at " +
+           Hex(freed->start) + ", which was freed";
   }
-  Refuse(frame, access, line, NearestOf(frame, access, near));
+  return NearestOf(frame, access, near);
 }
 
-void CheckShared(BlockFrame& frame, const ExactAccess& access, uint64_t offset,
-                 uint32_t line) {
+std::string CheckShared(const BlockFrame& frame, const ExactAccess& access,
+                        uint64_t offset) {
   const uint64_t size = frame.shared_size;
-  if (offset < size && access.bytes <= size - offset) return;
+  if (offset < size && access.bytes <= size - offset) return "";
   const std::string object =
       "the block's " + Bytes(size) + " of shared memory";
-  Refuse(frame, access, line,
-         offset < size ? "its last " + Bytes(offset + access.bytes - size) +
-                             " past the end of " + object
-                       : Bytes(offset - size) + " past the end of " + object);
+  return (offset < size ? "its last " + Bytes(offset + access.bytes - size)
+                        : Bytes(offset - size)) +
+         " past the end of " + object;
 }
 
 bool InShared(const BlockFrame& frame, uint64_t address) {
@@ -140,65 +133,79 @@ bool InShared(const BlockFrame& frame, uint64_t address) {
 }
 
 // Of the variable that the code names: its address is that of the host.
-void CheckVariable(BlockFrame& frame, const ExactAccess& access,
-                   uint32_t line) {
+std::string CheckVariable(const BlockFrame& frame, const ExactAccess& access) {
   const Range variable = {access.low, access.size};
-  if (variable.Holds(access.address, access.bytes)) return;
+  if (variable.Holds(access.address, access.bytes)) return "";
   const bool local = access.space == TestedSpace::kLocal ||
                      access.low - reinterpret_cast<uint64_t>(frame.stack_low) <
                          static_cast<uint64_t>(frame.stack_high -
                                                frame.stack_low);
-  Refuse(frame, access, line,
-         Relation(access.address, access.bytes, variable,
-                  local ? "local array" : "variable"));
+  return Relation(access.address, access.bytes, variable,
+                  local ? "local array" : "variable");
 }
 
-uint64_t CheckPlace(BlockFrame& frame, const ExactAccess& access,
-                    uint32_t line) {
-  const std::optional<uint64_t> displacement =
+// With how far from its address the memory lies.
+std::string CheckPlace(BlockFrame& frame, const ExactAccess& access,
+                       uint64_t* displacement) {
+  const std::optional<uint64_t> found =
       DisplacementOf(frame, access.space, access.address, access.bytes);
   if (access.size != 0) {
-    CheckVariable(frame, access, line);
-    return displacement.value_or(0);
+    *displacement = found.value_or(0);
+    return CheckVariable(frame, access);
   }
+  *displacement = 0;
   if (access.space == TestedSpace::kShared) {
-    CheckShared(frame, access, access.address, line);
-    return 0;
+    return CheckShared(frame, access, access.address);
   }
   if (access.space == TestedSpace::kGeneric &&
       InShared(frame, access.address)) {
-    CheckShared(frame, access,
-                access.address - reinterpret_cast<uint64_t>(frame.shared),
-                line);
-    return 0;
+    return CheckShared(
+        frame, access,
+        access.address - reinterpret_cast<uint64_t>(frame.shared));
   }
-  if (!displacement.has_value()) {
+  if (!found.has_value()) {
     const Arena* arena = frame.launch->services().arena;
-    Refuse(frame, access, line,
-           access.space == TestedSpace::kLocal ? "outside the thread's stack"
-           : arena == nullptr
-               ? "no memory of kernels"
-               : NearestOf(frame, access, arena->Near(access.address)));
+    if (access.space == TestedSpace::kLocal) return "outside the thread's stack";
+    if (arena == nullptr) return "no memory of kernels";
+    return NearestOf(frame, access, arena->Near(access.address));
   }
+  *displacement = *found;
   const Overlay* overlay = frame.launch->services().overlay;
   if (overlay != nullptr && overlay->window().Contains(access.address)) {
-    CheckArena(frame, access, line);
+    return CheckArena(frame, access);
   }
-  return *displacement;
+  return "";
+}
+
+// What is wrong with an access; kNone when nothing is.
+LaunchError::Kind Judge(BlockFrame& frame, const ExactAccess& access,
+                        uint64_t* displacement, std::string* detail) {
+  const std::string where = CheckPlace(frame, access, displacement);
+  if (!where.empty()) {
+    *detail = What(access) + ", " + where;
+    return LaunchError::Kind::kIllegalAddress;
+  }
+  const uint64_t address =
+      AddressForPeople(frame, access.space, access.address);
+  if (access.bytes != 0 && address % access.bytes != 0) {
+    *detail = What(access) + ", expected a multiple of " +
+              std::to_string(access.bytes);
+    return LaunchError::Kind::kMisalignedAddress;
+  }
+  return LaunchError::Kind::kNone;
 }
 
 }  // namespace
 
 uint64_t CheckExact(BlockFrame& frame, const ExactAccess& access,
                     uint32_t line) {
-  const uint64_t displacement = CheckPlace(frame, access, line);
-  const uint64_t address =
-      AddressForPeople(frame, access.space, access.address);
-  if (access.bytes != 0 && address % access.bytes != 0) {
-    frame.owner->RaiseAt(LaunchError::Kind::kMisalignedAddress, address, 0,
-                         line,
-                         What(access) + ", expected a multiple of " +
-                             std::to_string(access.bytes));
+  uint64_t displacement = 0;
+  std::string detail;
+  const LaunchError::Kind kind = Judge(frame, access, &displacement, &detail);
+  if (kind != LaunchError::Kind::kNone) {
+    frame.owner->RaiseAt(kind,
+                         AddressForPeople(frame, access.space, access.address),
+                         0, line, std::move(detail));
   }
   return displacement;
 }

@@ -139,7 +139,9 @@ hetgpuLaunchErrorInfo NoLaunchError() {
 
 absl::Status MakeError(hetgpuResult result, std::string_view detail) {
   absl::Status status(CanonicalCode(result), ToAbsl(detail));
-  status.SetPayload(kPayloadUrl, absl::Cord(Cat(static_cast<int>(result))));
+  // Not from a std::string: clang and GCC name that constructor differently.
+  const std::string code = Cat(static_cast<int>(result));
+  status.SetPayload(kPayloadUrl, absl::Cord(absl::string_view(code)));
   return status;
 }
 

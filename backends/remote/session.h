@@ -108,8 +108,7 @@ class Session {
   Channel channel_;
   std::unique_ptr<Device> device_;
   std::atomic<bool> opened_ = false;
-  std::mutex lost_mutex_;
-  bool told_lost_ = false;  // guarded by lost_mutex_
+  std::atomic<bool> told_lost_ = false;
   std::vector<UniqueFd> handles_;  // for the message that follows
 
   std::mutex mutex_;  // guards the objects

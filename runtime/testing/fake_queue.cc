@@ -50,26 +50,27 @@ void Store(const std::string& params) {
 
 }  // namespace
 
-bool FakeEvent::Done() const {
-  std::lock_guard lock(mutex_);
-  return timestamp_ns_ != 0;
+void FakeEvent::State::Reach() {
+  std::lock_guard lock(mutex);
+  timestamp_ns = NowNs();
+  reached.notify_all();
 }
 
+void FakeEvent::State::Await() {
+  std::unique_lock lock(mutex);
+  reached.wait(lock, [this] { return timestamp_ns != 0; });
+}
+
+bool FakeEvent::Done() const { return TimestampNs() != 0; }
+
 absl::Status FakeEvent::Wait() {
-  std::unique_lock lock(mutex_);
-  reached_.wait(lock, [this] { return timestamp_ns_ != 0; });
+  state_->Await();
   return absl::OkStatus();
 }
 
 uint64_t FakeEvent::TimestampNs() const {
-  std::lock_guard lock(mutex_);
-  return timestamp_ns_;
-}
-
-void FakeEvent::Reach() {
-  std::lock_guard lock(mutex_);
-  timestamp_ns_ = NowNs();
-  reached_.notify_all();
+  std::lock_guard lock(state_->mutex);
+  return state_->timestamp_ns;
 }
 
 LaunchError FakeKernel::Run(const LaunchDesc& desc,
@@ -196,11 +197,14 @@ absl::Status FakeQueue::HostFunction(std::function<void()> function) {
 }
 
 absl::Status FakeQueue::Record(Event* event) {
-  return Enqueue([event] { static_cast<FakeEvent*>(event)->Reach(); }, true);
+  return Enqueue(
+      [state = static_cast<FakeEvent*>(event)->state()] { state->Reach(); },
+      true);
 }
 
 absl::Status FakeQueue::Wait(Event* event) {
-  return Enqueue([event] { (void)event->Wait(); });
+  return Enqueue(
+      [state = static_cast<FakeEvent*>(event)->state()] { state->Await(); });
 }
 
 bool FakeQueue::Idle() const {

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
@@ -21,12 +22,19 @@ class FakeEvent : public Event {
   bool Done() const override;
   absl::Status Wait() override;
   uint64_t TimestampNs() const override;
-  void Reach();
+
+  // Outlives the event in commands that wait for it or reach it.
+  struct State {
+    std::mutex mutex;
+    std::condition_variable reached;
+    uint64_t timestamp_ns = 0;
+    void Reach();
+    void Await();
+  };
+  std::shared_ptr<State> state() const { return state_; }
 
  private:
-  mutable std::mutex mutex_;
-  std::condition_variable reached_;
-  uint64_t timestamp_ns_ = 0;
+  const std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
 using Print = std::function<void(std::string_view)>;

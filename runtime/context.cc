@@ -100,6 +100,9 @@ absl::StatusOr<std::shared_ptr<Context>> Context::Create(
   if (unified) {
     context->allocations_.SetShared(&unified->memory().allocations());
     context->unified_ = std::move(unified);
+    context->unified_->OnLoss([weak = std::weak_ptr(context)] {
+      if (const auto alive = weak.lock()) alive->LeaveStreams();
+    });
   }
   context->handle_ = HandleTable<Context>::Get().Insert(context);
   auto stream = Stream::Create(context);
@@ -137,6 +140,18 @@ void Context::MoveTo(std::unique_ptr<hetgpu::Device> device,
   host_memory_.MoveTo(opening_->device());
 }
 
+void Context::LeaveStreams() {
+  const std::shared_ptr<Opening> used = opening();
+  for (const auto& stream : Streams()) stream->Leave(*used);
+}
+
+absl::StatusOr<Reopened> Context::Reopen(Opening& lost) {
+  if (!unified_) return device_->Reopen(lost.device());
+  HETGPU_ASSIGN_OR_RETURN(auto moved,
+                          unified_->memory().Reopen(unified_->location()));
+  return Reopened{Share(std::move(moved.device)), moved.how, moved.bytes_kept};
+}
+
 bool Context::MoveIfLost(Opening& opening) {
   if (!IsPresent(opening)) return true;
   if (opening.device().Lost().ok()) return false;
@@ -144,7 +159,7 @@ bool Context::MoveIfLost(Opening& opening) {
   if (!IsPresent(opening)) return true;
   if (IsClosed() || !opening.account().empty()) return false;
   for (const auto& stream : Streams()) stream->Leave(opening);
-  auto reopened = device_->Reopen(opening.device());
+  auto reopened = Reopen(opening);
   if (!reopened.ok()) {
     opening.SetAccount(Cat("the device could not be re-opened: ",
                            reopened.status().message()));

@@ -115,6 +115,10 @@ class Context : public std::enable_shared_from_this<Context> {
   Context(std::shared_ptr<Device> device,
           std::unique_ptr<hetgpu::Device> backend);
   bool IsClosed() const;
+  // Has streams take note of failures on a device that is lost.
+  void LeaveStreams();
+  // What the context goes on with, of a device that is lost.
+  absl::StatusOr<Reopened> Reopen(Opening& lost);
   absl::StatusOr<uint64_t> AllocateUnified(uint64_t bytes);
   std::vector<std::shared_ptr<Stream>> Streams();
   // Has modules give up what the device held for them; its bytes.

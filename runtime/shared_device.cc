@@ -11,6 +11,7 @@ class SharedDevice final : public hetgpu::Device {
       : shared_(std::move(shared)) {}
 
   const DeviceInfo& info() const override { return shared_->info(); }
+  absl::Status Lost() const override { return shared_->Lost(); }
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes) override {
     return shared_->Allocate(bytes);
   }

@@ -74,7 +74,8 @@ absl::Status Stream::Follow() {
   queue = WithTrace(context_->trace_process(), opening->device(),
                     std::move(queue));
   if (const auto& member = context_->unified()) {
-    queue = std::make_unique<UnifiedQueue>(member, std::move(queue));
+    queue = std::make_unique<UnifiedQueue>(member, opening->device(),
+                                           std::move(queue));
   }
   auto place = std::make_shared<Place>();
   place->queue = opening->Own(std::move(queue));
@@ -297,8 +298,16 @@ absl::Status Stream::TakeFailure() {
   return status;
 }
 
+// The failure may have been noted before the context moved, which tells what
+// became of the device.
 absl::Status Stream::Synchronize() {
   Settle();
+  std::shared_ptr<Opening> failed;
+  {
+    std::lock_guard lock(mutex_);
+    if (failure_) failed = failure_->opening;
+  }
+  if (failed) context_->MoveIfLost(*failed);
   return TakeFailure();
 }
 

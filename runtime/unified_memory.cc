@@ -21,11 +21,22 @@ using memory::Location;
 using memory::Step;
 using memory::Use;
 
-UnifiedMember::UnifiedMember(UnifiedMemory& memory, Location location,
-                             std::shared_ptr<hetgpu::Device> device)
-    : memory_(memory), location_(location), device_(std::move(device)) {}
+UnifiedMember::~UnifiedMember() { memory_.Leave(*this); }
 
-UnifiedMember::~UnifiedMember() { memory_.Leave(location_); }
+void UnifiedMember::OnLoss(std::function<void()> leave) {
+  std::lock_guard lock(memory_.mutex_);
+  memory_.places_[location_].on_loss[this] = std::move(leave);
+}
+
+uint64_t UnifiedMember::doubts() const {
+  std::lock_guard lock(memory_.mutex_);
+  return *memory_.places_[location_].doubts;
+}
+
+std::shared_ptr<hetgpu::Device> UnifiedMember::device() const {
+  std::lock_guard lock(memory_.mutex_);
+  return memory_.places_[location_].device;
+}
 
 UnifiedMemory::Mirror::Mirror(uint64_t bytes) : bytes_(bytes) {
   void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -55,10 +66,8 @@ absl::StatusOr<std::shared_ptr<UnifiedMember>> UnifiedMemory::Join(
   while (where < places_.size() && places_[where].source != device.get()) {
     ++where;
   }
-  std::shared_ptr<hetgpu::Device> opened;
-  if (where < places_.size()) opened = places_[where].device;
-  if (opened == nullptr) {
-    HETGPU_ASSIGN_OR_RETURN(opened, device->Open());
+  if (where == places_.size() || places_[where].device == nullptr) {
+    HETGPU_ASSIGN_OR_RETURN(auto opened, device->Open());
     const std::string name =
         Cat(device->info().backend, ":", device->backend_ordinal());
     const uint64_t granularity = opened->MapGranularity();
@@ -67,7 +76,6 @@ absl::StatusOr<std::shared_ptr<UnifiedMember>> UnifiedMemory::Join(
                    ": the device cannot have memory at the addresses of the "
                    "process");
     }
-    HETGPU_ASSIGN_OR_RETURN(auto queue, opened->CreateQueue());
     if (where == places_.size()) {
       if (where >= memory::kMaxLocations) {
         return Error(HETGPU_ERROR_UNSUPPORTED, "unified context on ", name,
@@ -84,22 +92,33 @@ absl::StatusOr<std::shared_ptr<UnifiedMember>> UnifiedMemory::Join(
       places_.emplace_back();
       places_[where].source = device.get();
     }
-    places_[where].queue =
-        WithTrace(TraceContext(Cat("unified memory of ", name)), *opened,
-                  std::move(queue));
-    places_[where].losses = opened->ContentLosses();
-    places_[where].is_lost = false;
-    places_[where].device = opened;
+    HETGPU_RETURN_IF_ERROR(UseDevice(where, std::move(opened)));
   }
   ++places_[where].members;
   ++members_;
-  return std::make_shared<UnifiedMember>(*this, where, std::move(opened));
+  return std::make_shared<UnifiedMember>(*this, where);
 }
 
-void UnifiedMemory::Leave(Location where) {
+absl::Status UnifiedMemory::UseDevice(Location where,
+                                      std::unique_ptr<hetgpu::Device> device) {
+  Place& place = places_[where];
+  HETGPU_ASSIGN_OR_RETURN(auto queue, device->CreateQueue());
+  const std::string name =
+      Cat(place.source->info().backend, ":", place.source->backend_ordinal());
+  place.queue = WithTrace(TraceContext(Cat("unified memory of ", name)),
+                          *device, std::move(queue));
+  place.losses = device->ContentLosses();
+  place.is_lost = false;
+  place.device = std::move(device);
+  return absl::OkStatus();
+}
+
+void UnifiedMemory::Leave(const UnifiedMember& member) {
   Lock lock(mutex_);
   --members_;
+  const Location where = member.location();
   Place& place = places_[where];
+  place.on_loss.erase(&member);
   if (--place.members != 0) return;
   for (auto& [allocation, commands] : in_flight_) {
     for (const InFlight& command : commands) {
@@ -254,19 +273,27 @@ bool UnifiedMemory::Precedes(const InFlight& command,
 }
 
 absl::Status UnifiedMemory::Run(const UnifiedMember& member,
+                                const hetgpu::Device& device,
                                 hetgpu::Queue& queue,
                                 std::span<const Use> uses,
                                 const std::function<absl::Status()>& enqueue) {
   const Location where = member.location();
   Lock lock(mutex_);
-  HETGPU_RETURN_IF_ERROR(Prepare(lock, where, uses));
-  HETGPU_ASSIGN_OR_RETURN(auto ticket, NewTicket(where));
-  for (const Use& use : uses) {
-    for (const InFlight& command : Commands(StartOf(use.address))) {
-      if (!Precedes(command, member, use)) continue;
-      HETGPU_RETURN_IF_ERROR(Await(queue, where, command, ticket->awaited));
+  std::shared_ptr<Ticket> ticket;
+  absl::Status ready;
+  do {
+    HETGPU_RETURN_IF_ERROR(Prepare(lock, where, uses));
+    HETGPU_RETURN_IF_ERROR(device.Lost());
+    HETGPU_ASSIGN_OR_RETURN(ticket, NewTicket(where));
+    ready = absl::OkStatus();
+    for (const Use& use : uses) {
+      for (const InFlight& command : Commands(StartOf(use.address))) {
+        if (!ready.ok() || !Precedes(command, member, use)) continue;
+        ready = Await(queue, where, command, ticket->awaited);
+      }
     }
-  }
+  } while (!ready.ok() && AnyIsLost());
+  HETGPU_RETURN_IF_ERROR(ready);
   HETGPU_RETURN_IF_ERROR(enqueue());
   if (uses.empty()) return absl::OkStatus();
   HETGPU_RETURN_IF_ERROR(queue.Record(ticket->event.get()));
@@ -290,6 +317,7 @@ bool UnifiedMemory::HoldsAll(Location where, uint64_t address,
 }
 
 absl::Status UnifiedMemory::Read(const UnifiedMember& member,
+                                 const hetgpu::Device& device,
                                  hetgpu::Queue& queue, void* dst, uint64_t src,
                                  uint64_t bytes) {
   const Location where = member.location();
@@ -298,7 +326,7 @@ absl::Status UnifiedMemory::Read(const UnifiedMember& member,
   HETGPU_RETURN_IF_ERROR(Flush(lock, where, {&use, 1}));
   if (HoldsAll(where, src, bytes)) {
     lock.unlock();
-    return Run(member, queue, {&use, 1},
+    return Run(member, device, queue, {&use, 1},
                [&] { return queue.CopyFromDevice(dst, src, bytes); });
   }
   const auto holder = allocations_.Holding(src);
@@ -307,13 +335,16 @@ absl::Status UnifiedMemory::Read(const UnifiedMember& member,
                        ahead_.Fetch(holder->base, src - holder->base, bytes,
                                     holder->size),
                        Access::kRead};
-  HETGPU_RETURN_IF_ERROR(Prepare(lock, kHost, {&fetched, 1}));
-  WaitForCopy(holder->base, kHost, /*reads_too=*/false);
+  do {
+    HETGPU_RETURN_IF_ERROR(Prepare(lock, kHost, {&fetched, 1}));
+    WaitForCopy(holder->base, kHost, /*reads_too=*/false);
+  } while (AnyIsLost());
   const char* const from = HostPointer(kHost, src);
   if (from == nullptr) {
     return Error(HETGPU_ERROR_OUT_OF_MEMORY, "no host memory for a mirror of ",
                  holder->size, " bytes");
   }
+  HETGPU_RETURN_IF_ERROR(device.Lost());
   if (queue.Idle()) {
     std::memcpy(dst, from, bytes);
     return absl::OkStatus();

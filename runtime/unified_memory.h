@@ -22,6 +22,7 @@
 #ifndef HETGPU_RUNTIME_UNIFIED_MEMORY_H_
 #define HETGPU_RUNTIME_UNIFIED_MEMORY_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -50,20 +51,26 @@ class UnifiedMemory;
 // freed with the last member of all.
 class UnifiedMember {
  public:
-  UnifiedMember(UnifiedMemory& memory, memory::Location location,
-                std::shared_ptr<hetgpu::Device> device);
+  UnifiedMember(UnifiedMemory& memory, memory::Location location)
+      : memory_(memory), location_(location) {}
   ~UnifiedMember();
   UnifiedMember(const UnifiedMember&) = delete;
   UnifiedMember& operator=(const UnifiedMember&) = delete;
 
   UnifiedMemory& memory() const { return memory_; }
   memory::Location location() const { return location_; }
-  const std::shared_ptr<hetgpu::Device>& device() const { return device_; }
+  // What the members on this device work on now.
+  std::shared_ptr<hetgpu::Device> device() const;
+  // Called, once a loss, before another takes the place of a lost device, which
+  // may be the last moment in which queues can say why. Without locks.
+  void OnLoss(std::function<void()> leave);
+  // Grows whenever commands of this device may have run without the data that
+  // another device should have sent, because that one was lost.
+  uint64_t doubts() const;
 
  private:
   UnifiedMemory& memory_;
   const memory::Location location_;
-  const std::shared_ptr<hetgpu::Device> device_;
 };
 
 // Threads: any.
@@ -75,6 +82,15 @@ class UnifiedMemory {
   // UNSUPPORTED when the device cannot have memory at chosen addresses.
   absl::StatusOr<std::shared_ptr<UnifiedMember>> Join(
       const std::shared_ptr<Device>& device);
+
+  // What took the place of a lost device, for all its members.
+  struct Moved {
+    std::shared_ptr<hetgpu::Device> device;
+    std::string how;
+    uint64_t bytes_kept = 0;  // unified ones and others
+  };
+  // Of a location whose device was lost; the same however often it is asked.
+  absl::StatusOr<Moved> Reopen(memory::Location where);
 
   AllocationTable& allocations() { return allocations_; }
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes);
@@ -88,18 +104,19 @@ class UnifiedMemory {
   uint64_t ResidentBytes(memory::Location where, uint64_t address) const;
 
   // Brings `uses` to the member's device, enqueues a command that uses them by
-  // `enqueue` on `queue`, a queue of the member's, and takes note.
-  // WORKING_SET_TOO_LARGE when they cannot be there at once; then nothing was
-  // enqueued.
-  absl::Status Run(const UnifiedMember& member, hetgpu::Queue& queue,
+  // `enqueue` on `queue`, a queue of the member's on `device`, and takes note.
+  // WORKING_SET_TOO_LARGE when they cannot be there at once, the loss when
+  // `device` is lost; then nothing was enqueued.
+  absl::Status Run(const UnifiedMember& member, const hetgpu::Device& device,
+                   hetgpu::Queue& queue,
                    std::span<const memory::Use> uses,
                    const std::function<absl::Status()>& enqueue);
   // What a launch may use of unified memory.
   std::vector<memory::Use> UsesOf(const LaunchDesc& desc) const;
 
   // A copy to the host on `queue`, from where the data is.
-  absl::Status Read(const UnifiedMember& member, hetgpu::Queue& queue,
-                    void* dst, uint64_t src, uint64_t bytes);
+  absl::Status Read(const UnifiedMember& member, const hetgpu::Device& device,
+                    hetgpu::Queue& queue, void* dst, uint64_t src, uint64_t bytes);
   // Takes a small write that may be sent later; false: send it now. Nothing that
   // was enqueued before may be running.
   bool WriteLater(uint64_t dst, const void* src, uint64_t bytes);
@@ -134,7 +151,13 @@ class UnifiedMemory {
     std::unique_ptr<hetgpu::Queue> queue;    // for transfers
     uint64_t members = 0;
     uint64_t losses = 0;  // of contents, that are known
-    bool is_lost = false;
+    bool is_lost = false;       // that is known, and was not made good
+    absl::Status not_reopened;  // why not
+    std::string how;            // how the last one was; "" = never
+    uint64_t bytes_kept = 0;
+    std::map<const UnifiedMember*, std::function<void()>> on_loss;
+    std::shared_ptr<std::atomic<uint64_t>> doubts =
+        std::make_shared<std::atomic<uint64_t>>(0);
   };
 
   // Host memory for one allocation; pages are taken when touched.
@@ -150,7 +173,7 @@ class UnifiedMemory {
   };
 
   explicit UnifiedMemory(uint64_t prefetch_threshold);
-  void Leave(memory::Location where);
+  void Leave(const UnifiedMember& member);
 
   // All below need mutex_; with a lock as argument they may let go of it and
   // take it again.
@@ -176,7 +199,8 @@ class UnifiedMemory {
   // That a command of `member` has to wait for one before.
   static bool Precedes(const InFlight& command, const UnifiedMember& member,
                        const memory::Use& use);
-  // Makes `queue` of `device` wait.
+  // Makes `queue` of `device` wait. Unavailable when the command's device was
+  // lost meanwhile.
   absl::Status Await(hetgpu::Queue& queue, memory::Location device,
                      const InFlight& command, Tickets& awaited);
   absl::StatusOr<std::shared_ptr<Ticket>> NewTicket(memory::Location device);
@@ -184,7 +208,19 @@ class UnifiedMemory {
   char* HostPointer(memory::Location where, uint64_t address);
   uint64_t StartOf(uint64_t address) const;
   std::vector<InFlight>& Commands(uint64_t allocation);
-  void FindLosses();
+  void FindLosses(Lock& lock);
+  // One that FindLosses() has not seen yet.
+  bool AnyIsLost() const;
+  // Puts another device with the same memory in the place of the lost one.
+  absl::Status ReopenPlace(memory::Location where);
+  // Of copies in flight on a device that was lost nobody knows whether they were
+  // carried out: where they came from is believed, and their targets are not.
+  void DoubtCopies(memory::Location where);
+  void EraseInFlight(memory::Location where);
+  void Believe(memory::Location right, memory::Location wrong,
+               uint64_t allocation);
+  absl::Status UseDevice(memory::Location where,
+                         std::unique_ptr<hetgpu::Device> device);
   void FreeAll();
   bool HoldsAll(memory::Location where, uint64_t address, uint64_t bytes) const;
 

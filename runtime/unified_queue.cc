@@ -17,7 +17,7 @@ Access UnifiedQueue::Overwriting() const {
 
 absl::Status UnifiedQueue::Run(const std::vector<Use>& uses,
                                const std::function<absl::Status()>& enqueue) {
-  return member_->memory().Run(*member_, *queue_, uses, enqueue);
+  return member_->memory().Run(*member_, device_, *queue_, uses, enqueue);
 }
 
 absl::Status UnifiedQueue::Launch(LaunchDesc desc) {
@@ -55,7 +55,8 @@ absl::Status UnifiedQueue::CopyFromDevice(void* dst, uint64_t src,
                                           uint64_t bytes) {
   ++commands_;
   if (!IsUnified(src)) return queue_->CopyFromDevice(dst, src, bytes);
-  return member_->memory().Read(*member_, *queue_, dst, src, bytes);
+  return member_->memory().Read(*member_, device_, *queue_, dst, src,
+                                bytes);
 }
 
 absl::Status UnifiedQueue::CopyPeer(uint64_t dst, hetgpu::Device& source,
@@ -98,7 +99,12 @@ absl::Status UnifiedQueue::Synchronize(LaunchError* error) {
   const uint64_t commands = commands_;
   absl::Status status = queue_->Synchronize(error);
   settled_ = commands;
-  return status;
+  const uint64_t doubts = member_->doubts();
+  const bool is_new = doubts_.exchange(doubts) != doubts;
+  if (!status.ok() || !is_new || commands == 0) return status;
+  return absl::AbortedError(
+      "unified memory: another device was lost before it had sent what commands "
+      "here were to use: what they did is void");
 }
 
 void UnifiedQueue::Cancel() {

@@ -16,9 +16,14 @@ namespace hetgpu::runtime {
 // Threads: any.
 class UnifiedQueue final : public hetgpu::Queue {
  public:
+  // `device`, which outlives it, is the queue's.
   UnifiedQueue(std::shared_ptr<UnifiedMember> member,
+               const hetgpu::Device& device,
                std::unique_ptr<hetgpu::Queue> queue)
-      : member_(std::move(member)), queue_(std::move(queue)) {}
+      : member_(std::move(member)),
+        device_(device),
+        queue_(std::move(queue)),
+        doubts_(member_->doubts()) {}
 
   absl::Status Launch(LaunchDesc desc) override;
   absl::Status Copy(uint64_t dst, uint64_t src, uint64_t bytes) override;
@@ -50,11 +55,13 @@ class UnifiedQueue final : public hetgpu::Queue {
                    const std::function<absl::Status()>& enqueue);
 
   const std::shared_ptr<UnifiedMember> member_;
+  const hetgpu::Device& device_;
   const std::unique_ptr<hetgpu::Queue> queue_;
   // Commands enqueued that may fail, and how many of them had been when
   // Synchronize() was last called: between the two numbers a failure may lurk.
   std::atomic<uint64_t> commands_ = 0;
   std::atomic<uint64_t> settled_ = 0;
+  std::atomic<uint64_t> doubts_;  // of the member, that were reported
 };
 
 }  // namespace hetgpu::runtime

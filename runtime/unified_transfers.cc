@@ -23,8 +23,11 @@ uint64_t UnifiedMemory::StartOf(uint64_t address) const {
 std::vector<UnifiedMemory::InFlight>& UnifiedMemory::Commands(
     uint64_t allocation) {
   std::vector<InFlight>& commands = in_flight_[allocation];
+  // Events of a device that is lost count as reached, whatever became of what
+  // stands before them.
   std::erase_if(commands, [](const InFlight& command) {
-    return command.ticket->event->Done();
+    return command.ticket->event->Done() &&
+           command.ticket->device->Lost().ok();
   });
   return commands;
 }
@@ -49,9 +52,15 @@ absl::Status UnifiedMemory::Await(hetgpu::Queue& queue, Location device,
     awaited.push_back(command.ticket);
     return queue.Wait(command.ticket->event.get());
   }
-  if (!CanWait(device, command.device)) return command.ticket->event->Wait();
+  if (!CanWait(device, command.device)) {
+    HETGPU_RETURN_IF_ERROR(command.ticket->event->Wait());
+    return command.ticket->device->Lost();
+  }
   return queue.HostFunction(
-      [ticket = command.ticket] { (void)ticket->event->Wait(); });
+      [ticket = command.ticket, doubts = places_[device].doubts] {
+        (void)ticket->event->Wait();
+        if (!ticket->device->Lost().ok()) ++*doubts;
+      });
 }
 
 void UnifiedMemory::WaitForCopy(uint64_t allocation, Location copy,
@@ -86,12 +95,24 @@ Location UnifiedMemory::CarrierOf(const Step& step) {
   return step.to != kHost && from_host ? step.to : step.from;
 }
 
-void UnifiedMemory::FindLosses() {
+void UnifiedMemory::FindLosses(Lock& lock) {
   for (Location where = 1; where < places_.size(); ++where) {
+    const auto lost = places_[where].device;
+    if (lost != nullptr && !places_[where].is_lost && !lost->Lost().ok()) {
+      const auto on_loss = places_[where].on_loss;
+      lock.unlock();
+      for (const auto& [member, leave] : on_loss) leave();
+      lock.lock();
+    }
     Place& place = places_[where];
     if (place.device == nullptr) continue;
-    const uint64_t losses = place.device->ContentLosses();
     const bool is_lost = !place.device->Lost().ok();
+    if (is_lost && !place.is_lost) {
+      place.not_reopened = ReopenPlace(where);
+      if (place.not_reopened.ok()) continue;
+      EraseInFlight(where);
+    }
+    const uint64_t losses = place.device->ContentLosses();
     const bool is_known = place.losses == losses && place.is_lost == is_lost;
     place.losses = losses;
     place.is_lost = is_lost;
@@ -100,6 +121,68 @@ void UnifiedMemory::FindLosses() {
       Count(HETGPU_COUNTER_BYTES_LOST, piece.bytes);
     }
   }
+}
+
+void UnifiedMemory::Believe(Location right, Location wrong,
+                            uint64_t allocation) {
+  const auto [start, bytes] = residency_.AllocationAt(allocation);
+  const auto pieces = residency_.Find(start, bytes);
+  if (!pieces.ok()) return;
+  const uint64_t both = uint64_t{1} << right | uint64_t{1} << wrong;
+  for (const auto& piece : *pieces) {
+    if ((piece.holders & both) != both) continue;
+    residency_.Wrote(right, piece.address, piece.bytes);
+  }
+}
+
+void UnifiedMemory::DoubtCopies(Location where) {
+  for (const auto& [allocation, commands] : in_flight_) {
+    for (const InFlight& command : commands) {
+      const bool is_copy = command.device == where && command.owner == nullptr;
+      if (!is_copy || !command.writes) continue;
+      if (command.copy == where) {
+        Believe(kHost, where, allocation);
+      } else {
+        Believe(where, command.copy, allocation);
+      }
+    }
+  }
+}
+
+void UnifiedMemory::EraseInFlight(Location where) {
+  for (auto& [allocation, commands] : in_flight_) {
+    std::erase_if(commands, [&](const InFlight& command) {
+      return command.device == where;
+    });
+  }
+}
+
+// The device's memory was exported with its mappings and all that is in them, so
+// nothing changes for residency_.
+absl::Status UnifiedMemory::ReopenPlace(Location where) {
+  Place& place = places_[where];
+  HETGPU_ASSIGN_OR_RETURN(auto reopened, place.source->Reopen(*place.device));
+  DoubtCopies(where);
+  EraseInFlight(where);
+  HETGPU_RETURN_IF_ERROR(UseDevice(where, std::move(reopened.device)));
+  place.how = reopened.how;
+  place.bytes_kept = reopened.bytes_kept + residency_.MappedBytes(where);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<UnifiedMemory::Moved> UnifiedMemory::Reopen(Location where) {
+  Lock lock(mutex_);
+  FindLosses(lock);
+  const Place& place = places_[where];
+  if (place.is_lost) return place.not_reopened;
+  return Moved{place.device, place.how, place.bytes_kept};
+}
+
+bool UnifiedMemory::AnyIsLost() const {
+  return std::any_of(places_.begin(), places_.end(), [](const Place& place) {
+    return place.device != nullptr && !place.is_lost &&
+           !place.device->Lost().ok();
+  });
 }
 
 UnifiedMemory::Tickets UnifiedMemory::Blockers(Location where,
@@ -141,7 +224,7 @@ absl::Status UnifiedMemory::Prepare(Lock& lock, Location where,
   HETGPU_RETURN_IF_ERROR(Flush(lock, where, uses));
   std::vector<Step> steps;
   while (true) {
-    FindLosses();
+    FindLosses(lock);
     auto planned = residency_.Plan(where, uses);
     if (absl::IsResourceExhausted(planned.status())) {
       return Annotate(HETGPU_ERROR_WORKING_SET_TOO_LARGE, "unified memory",
@@ -160,7 +243,11 @@ absl::Status UnifiedMemory::Prepare(Lock& lock, Location where,
     lock.lock();
   }
   for (const Step& step : steps) {
-    HETGPU_RETURN_IF_ERROR(Carry(step, uses));
+    const absl::Status carried = Carry(step, uses);
+    if (carried.ok()) continue;
+    // By what takes the lost device's place.
+    if (AnyIsLost()) return Prepare(lock, where, uses);
+    return carried;
   }
   return absl::OkStatus();
 }

@@ -168,6 +168,7 @@ void ServerQueue::Enqueue(const Record& message,
   Keep(queue_->Record(event.get()));
   waiter_->Post([this, number = message.event, event = std::move(event)] {
     (void)event->Wait();
+    failed_();  // the client learns of a loss before the events of its queues
     EventReached reached;
     reached.event = number;
     reached.timestamp_ns = event->TimestampNs();

@@ -95,10 +95,15 @@ void Session::Refuse(const absl::Status& status) { channel_.Close(); }
 void Session::CheckLost() {
   if (!opened_) return;
   const absl::Status status = device_->Lost();
-  if (status.ok() || told_lost_.exchange(true)) return;
-  Lost message;
-  message.status = status;
-  (void)channel_.Send(message);
+  if (status.ok()) return;
+  {
+    // Nobody goes on before the message is sent.
+    std::lock_guard<std::mutex> lock(lost_mutex_);
+    if (std::exchange(told_lost_, true)) return;
+    Lost message;
+    message.status = status;
+    (void)channel_.Send(message);
+  }
   lost_();
 }
 
@@ -463,6 +468,7 @@ void Session::On(const QueryEvent& message, uint64_t call) {
   if (!event.ok()) {
     reply.number = 1;
   } else if ((*event)->Done()) {
+    CheckLost();
     reply.number = std::max<uint64_t>(1, (*event)->TimestampNs());
   }
   Answer(call, reply);

@@ -108,7 +108,8 @@ class Session {
   Channel channel_;
   std::unique_ptr<Device> device_;
   std::atomic<bool> opened_ = false;
-  std::atomic<bool> told_lost_ = false;
+  std::mutex lost_mutex_;
+  bool told_lost_ = false;  // guarded by lost_mutex_
   std::vector<UniqueFd> handles_;  // for the message that follows
 
   std::mutex mutex_;  // guards the objects

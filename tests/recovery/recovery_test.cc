@@ -317,5 +317,147 @@ TEST_F(RecoveryTest, AServerThatDiesIsReported) {
   next.ExpectAllIsWell();
 }
 
+// Unified contexts on the CPU and on every GPU.
+class UnifiedRecoveryTest : public RecoveryTest {
+ protected:
+  void SetUp() override {
+    RecoveryTest::SetUp();
+    if (device_ == nullptr) return;
+    hetgpuDevice device = nullptr;
+    ASSERT_SUCCESS(hetgpuDeviceGetByName("cpu", &device));
+    members_.push_back(Join(device));
+    for (int i = 0;; ++i) {
+      const std::string gpu = "cuda:" + std::to_string(i);
+      if (hetgpuDeviceGetByName(gpu.c_str(), &device) != HETGPU_SUCCESS) break;
+      members_.push_back(Join(device));
+    }
+    ASSERT_GE(members_.size(), 2u);
+  }
+  void TearDown() override {
+    for (const Member& member : members_) {
+      EXPECT_SUCCESS(hetgpuContextDestroy(member.context));
+    }
+  }
+
+  struct Member {
+    hetgpuContext context = nullptr;
+    hetgpuModule basic = nullptr, faults = nullptr;
+  };
+
+  static Member Join(hetgpuDevice device) {
+    Member member;
+    EXPECT_SUCCESS(
+        hetgpuContextCreate(device, HETGPU_CONTEXT_UNIFIED, &member.context));
+    EXPECT_SUCCESS(hetgpuModuleLoadFile(
+        member.context, (kKernels + "basic.ptx").c_str(), &member.basic));
+    EXPECT_SUCCESS(hetgpuModuleLoadFile(
+        member.context, (kKernels + "faults.ptx").c_str(), &member.faults));
+    return member;
+  }
+
+  template <typename... Args>
+  static hetgpuResult Launch(hetgpuModule module, const char* name,
+                             uint32_t threads, Args... args) {
+    hetgpuFunction function = nullptr;
+    EXPECT_SUCCESS(hetgpuModuleGetFunction(module, name, &function));
+    void* pointers[] = {&args..., nullptr};
+    return hetgpuLaunchKernel(function, {1, 1, 1}, {threads, 1, 1}, 0, nullptr,
+                              pointers);
+  }
+  // Adds `threads` to a word on that device.
+  void Count(size_t who, hetgpuDevicePtr word, uint32_t threads) {
+    EXPECT_SUCCESS(Launch(members_[who].basic, "count", threads, word));
+    EXPECT_SUCCESS(hetgpuContextSynchronize(members_[who].context));
+  }
+  void Fail(size_t who) {
+    EXPECT_SUCCESS(Launch(members_[who].faults, "trap_if", 32, 3u));
+    EXPECT_RESULT(HETGPU_ERROR_LAUNCH_TRAP,
+                  hetgpuContextSynchronize(members_[who].context));
+  }
+  hetgpuDevicePtr Alloc(uint64_t bytes) {
+    hetgpuDevicePtr address = 0;
+    EXPECT_SUCCESS(hetgpuMemAlloc(members_[0].context, bytes, &address));
+    return address;
+  }
+  void Upload(size_t who, hetgpuDevicePtr address,
+              const std::vector<uint32_t>& words) {
+    EXPECT_SUCCESS(hetgpuMemCopyHtoD(members_[who].context, address,
+                                     words.data(), words.size() * 4));
+    EXPECT_SUCCESS(hetgpuContextSynchronize(members_[who].context));
+  }
+  std::vector<uint32_t> Download(size_t who, hetgpuDevicePtr address,
+                                 uint64_t bytes) {
+    std::vector<uint32_t> words(bytes / 4);
+    EXPECT_SUCCESS(hetgpuMemCopyDtoH(members_[who].context, words.data(),
+                                     address, bytes));
+    return words;
+  }
+  static uint64_t BytesLost() {
+    uint64_t bytes = 0;
+    EXPECT_SUCCESS(hetgpuGetCounter(HETGPU_COUNTER_BYTES_LOST, &bytes));
+    return bytes;
+  }
+
+  std::vector<Member> members_;
+};
+
+// What only the lost device had, what others have too, and what it had not.
+TEST_F(UnifiedRecoveryTest, NothingIsLostWithADevice) {
+  const size_t count = members_.size();
+  const uint64_t before = BytesLost();
+  std::vector<hetgpuDevicePtr> own(count), words(count);
+  for (size_t i = 0; i < count; ++i) {
+    own[i] = Alloc(kLarge);
+    words[i] = Alloc(4);
+    Upload(i, own[i], Pattern(kLarge, i));
+    EXPECT_SUCCESS(hetgpuMemFill(members_[i].context, words[i], 0, 4, 1));
+    Count(i, words[i], 10);
+  }
+  const hetgpuDevicePtr shared = Alloc(kLarge);
+  Upload(1, shared, Pattern(kLarge, 99));
+  EXPECT_SUCCESS(hetgpuMemPrefetch(members_[0].context, shared, kLarge));
+  EXPECT_SUCCESS(hetgpuContextSynchronize(members_[0].context));
+
+  for (int round = 1; round <= 2; ++round) {
+    for (size_t lost = 1; lost < count; ++lost) Fail(lost);
+    for (size_t i = 0; i < count; ++i) {
+      const size_t reader = (i + round) % count;
+      EXPECT_EQ(Download(reader, own[i], kLarge), Pattern(kLarge, i));
+      EXPECT_EQ(Download(reader, shared, kLarge), Pattern(kLarge, 99));
+      Count(reader, words[i], 10);
+      EXPECT_EQ(Download(i, words[i], 4)[0], 10u + 10 * round);
+    }
+  }
+  EXPECT_EQ(BytesLost(), before);
+  for (size_t i = 0; i < count; ++i) {
+    EXPECT_SUCCESS(hetgpuMemFree(members_[0].context, own[i]));
+    EXPECT_SUCCESS(hetgpuMemFree(members_[i].context, words[i]));
+  }
+}
+
+// The CPU is the first to find out, when it wants what the GPU had.
+TEST_F(UnifiedRecoveryTest, AnotherDeviceFindsTheLoss) {
+  const hetgpuDevicePtr data = Alloc(kLarge), word = Alloc(4);
+  Upload(1, data, Pattern(kLarge, 7));
+  EXPECT_SUCCESS(hetgpuMemFill(members_[1].context, word, 0, 4, 1));
+  Count(1, word, 5);
+  EXPECT_SUCCESS(Launch(members_[1].faults, "trap_if", 32, 3u));
+  EXPECT_EQ(Download(0, data, kLarge), Pattern(kLarge, 7));
+  Count(0, word, 6);
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_TRAP,
+                hetgpuContextSynchronize(members_[1].context));
+  EXPECT_THAT(hetgpuGetLastErrorDetail(), HasSubstr("re-opened"));
+  Count(1, word, 7);
+  EXPECT_EQ(Download(0, word, 4)[0], 18u);
+  // New memory after the loss, and more devices than there were processes.
+  const hetgpuDevicePtr fresh = Alloc(kLarge);
+  for (size_t i = 0; i < members_.size(); ++i) {
+    Upload(i, fresh, Pattern(kLarge, 40 + i));
+    for (size_t j = 0; j < members_.size(); ++j) {
+      EXPECT_EQ(Download(j, fresh, kLarge), Pattern(kLarge, 40 + i));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hetgpu

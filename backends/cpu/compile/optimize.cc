@@ -1,9 +1,7 @@
 #include "backends/cpu/compile/optimize.h"
 
+#include "backends/llvm_ir/diagnostics.h"
 #include "llvm/Analysis/AliasAnalysis.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
-#include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
@@ -70,23 +68,6 @@ llvm::FunctionPassManager FunctionPasses(bool vectorize) {
   return passes;
 }
 
-// Keeps the first thing that the code generator has to say: left alone it
-// writes to stderr, and ends the process on an error. A warning is about code
-// that will not run.
-void Listen(llvm::LLVMContext& context, std::string& problem) {
-  context.setDiagnosticHandlerCallBack(
-      [](const llvm::DiagnosticInfo* info, void* kept) {
-        auto& text = *static_cast<std::string*>(kept);
-        const bool heard = info->getSeverity() == llvm::DS_Error ||
-                           info->getSeverity() == llvm::DS_Warning;
-        if (!heard || !text.empty()) return;
-        llvm::raw_string_ostream out(text);
-        llvm::DiagnosticPrinterRawOStream printer(out);
-        info->print(printer);
-      },
-      &problem);
-}
-
 }  // namespace
 
 void Optimize(llvm::Module& module, llvm::TargetMachine& machine,
@@ -122,11 +103,12 @@ absl::StatusOr<std::string> GenerateCode(llvm::Module& module,
                                   /*DisableVerify=*/true)) {
     return absl::InternalError("cpu: the code generator cannot emit this file");
   }
-  std::string problem;
-  Listen(module.getContext(), problem);
+  // A warning is about code that will not run.
+  llvm_ir::Complaints complaints{llvm::DS_Warning, ""};
+  llvm_ir::Listen(module.getContext(), complaints);
   passes.run(module);
-  if (!problem.empty()) {
-    return absl::UnimplementedError("cpu: " + problem);
+  if (!complaints.text.empty()) {
+    return absl::UnimplementedError("cpu: " + complaints.text);
   }
   return std::string(buffer);
 }

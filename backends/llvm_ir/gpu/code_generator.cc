@@ -1,12 +1,10 @@
 #include "backends/llvm_ir/gpu/code_generator.h"
 
+#include "backends/llvm_ir/diagnostics.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
-#include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 
 namespace hetgpu::llvm_ir {
@@ -30,7 +28,8 @@ const llvm::AnalysisID kLeftOut[] = {
     &llvm::MachineBlockPlacementID};
 
 // What TargetPassConfig::addISelPasses does without the optimisations of LLVM
-// IR. They cannot be left out one by one, but at level none they are not listed.
+// IR. They cannot be left out one by one, but at level none they are not
+// listed.
 bool AddSelection(llvm::LLVMTargetMachine& machine,
                   llvm::legacy::PassManager& passes,
                   llvm::TargetPassConfig& config) {
@@ -83,17 +82,12 @@ absl::StatusOr<std::string> GenerateGpuCode(llvm::Module& module,
   if (!AddPasses(generator, passes, out, type)) {
     return absl::InternalError("gpu: the code generator cannot emit this file");
   }
-  std::string problem;
-  module.getContext().setDiagnosticHandlerCallBack(
-      [](const llvm::DiagnosticInfo* info, void* text) {
-        if (info->getSeverity() != llvm::DS_Error) return;
-        llvm::raw_string_ostream stream(*static_cast<std::string*>(text));
-        llvm::DiagnosticPrinterRawOStream printer(stream);
-        info->print(printer);
-      },
-      &problem);
+  Complaints complaints{llvm::DS_Error, ""};
+  Listen(module.getContext(), complaints);
   passes.run(module);
-  if (!problem.empty()) return absl::UnimplementedError("gpu: " + problem);
+  if (!complaints.text.empty()) {
+    return absl::UnimplementedError("gpu: " + complaints.text);
+  }
   return std::string(buffer);
 }
 

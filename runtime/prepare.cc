@@ -50,13 +50,17 @@ absl::Status Function::PrepareTogether(
     return absl::UnavailableError("the context has moved");
   }
   if (first.state_->is_native()) {
+    absl::Status failure;
     for (Function* function : wanted) {
-      HETGPU_ASSIGN_OR_RETURN(auto kernel, function->Load(opening));
-      function->Keep(opening, std::move(kernel));
+      auto kernel = function->Load(opening);
+      if (kernel.ok()) {
+        function->Keep(opening, *std::move(kernel));
+      } else if (!IsRefusal(kernel.status())) {
+        failure.Update(kernel.status());
+      }
     }
-    return absl::OkStatus();
+    return failure;
   }
-
   return PrepareLocked(wanted, opening);
 }
 

@@ -445,7 +445,7 @@ HETGPU_API hetgpuResult hetgpuModuleGetFunction(hetgpuModule module,
 /* Compiles all kernels at the same time and loads them together, which takes
  * less than hetgpuFunctionPrepare for one after the other. Refused kernels are
  * left out. COMPILE_FAILED names the first kernel that does not compile; the
- * others are prepared. */
+ * others are prepared, unless the device cannot load them. */
 HETGPU_API hetgpuResult hetgpuModulePrepare(hetgpuModule module);
 
 /* Element types as declared. */

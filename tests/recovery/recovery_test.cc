@@ -13,6 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "hetgpu/hetgpu.h"
+#include "runtime/testing/expect.h"
 
 namespace hetgpu {
 namespace {
@@ -23,20 +24,6 @@ using testing::Not;
 
 constexpr uint64_t kLarge = (uint64_t{9} << 20) + 12;  // several pieces
 const std::string kKernels = HETGPU_SOURCE_DIR "/tests/conformance/kernels/";
-
-#define EXPECT_RESULT(expected, expression)                             \
-  do {                                                                  \
-    const hetgpuResult result_ = (expression);                          \
-    EXPECT_STREQ(hetgpuResultName(expected), hetgpuResultName(result_)) \
-        << #expression << ": " << hetgpuGetLastErrorDetail();           \
-  } while (false)
-#define EXPECT_SUCCESS(expression) EXPECT_RESULT(HETGPU_SUCCESS, expression)
-#define ASSERT_SUCCESS(expression)                       \
-  do {                                                   \
-    const hetgpuResult made_ = (expression);             \
-    ASSERT_EQ(made_, HETGPU_SUCCESS)                     \
-        << #expression << ": " << hetgpuGetLastErrorDetail(); \
-  } while (false)
 
 std::vector<uint32_t> Pattern(uint64_t bytes, uint32_t seed) {
   std::vector<uint32_t> words(bytes / 4);

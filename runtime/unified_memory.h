@@ -116,7 +116,8 @@ class UnifiedMemory {
 
   // A copy to the host on `queue`, from where the data is.
   absl::Status Read(const UnifiedMember& member, const hetgpu::Device& device,
-                    hetgpu::Queue& queue, void* dst, uint64_t src, uint64_t bytes);
+                    hetgpu::Queue& queue, void* dst, uint64_t src,
+                    uint64_t bytes);
   // Takes a small write that may be sent later; false: send it now. Nothing that
   // was enqueued before may be running.
   bool WriteLater(uint64_t dst, const void* src, uint64_t bytes);
@@ -213,8 +214,9 @@ class UnifiedMemory {
   bool AnyIsLost() const;
   // Puts another device with the same memory in the place of the lost one.
   absl::Status ReopenPlace(memory::Location where);
-  // Of copies in flight on a device that was lost nobody knows whether they were
-  // carried out: where they came from is believed, and their targets are not.
+  // Of copies in flight on a device that was lost nobody knows whether they
+  // were carried out: where they came from is believed, and their targets are
+  // not.
   void DoubtCopies(memory::Location where);
   void EraseInFlight(memory::Location where);
   void Believe(memory::Location right, memory::Location wrong,

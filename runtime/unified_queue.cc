@@ -103,7 +103,8 @@ absl::Status UnifiedQueue::Synchronize(LaunchError* error) {
   const bool is_new = doubts_.exchange(doubts) != doubts;
   if (!status.ok() || !is_new || commands == 0) return status;
   return absl::AbortedError(
-      "unified memory: another device was lost before it had sent what commands "
+      "unified memory: another device was lost before it had sent what "
+      "commands "
       "here were to use: what they did is void");
 }
 

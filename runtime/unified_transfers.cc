@@ -157,8 +157,8 @@ void UnifiedMemory::EraseInFlight(Location where) {
   }
 }
 
-// The device's memory was exported with its mappings and all that is in them, so
-// nothing changes for residency_.
+// The device's memory was exported with its mappings and all that is in them,
+// so nothing changes for residency_.
 absl::Status UnifiedMemory::ReopenPlace(Location where) {
   Place& place = places_[where];
   HETGPU_ASSIGN_OR_RETURN(auto reopened, place.source->Reopen(*place.device));

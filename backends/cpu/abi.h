@@ -122,9 +122,9 @@ enum class Round : uint32_t { kRn, kRz, kRm, kRp };
                               uint32_t access, uint32_t lane, uint32_t line)) \
   X(check_lanes, uint64_t, (BlockContext*, const uint64_t* addresses,         \
                             uint32_t access, uint32_t lanes, uint32_t line))  \
-  /* Exact mode, before every access: `access` as above, with the kind of access \
-     (AccessKind) in bits 24-31. `low` and `size` are the bounds of the one     \
-     variable that may be meant, or 0. Returns as check_address */             \
+  /* Exact mode, before every access: `access` as above, with the kind of     \
+     access (AccessKind) in bits 24-31. `low` and `size` are the bounds of    \
+     the one variable that may be meant, or 0. Returns as check_address */    \
   X(check_exact, uint64_t, (BlockContext*, uint64_t address, uint64_t low,    \
                             uint64_t size, uint32_t access, uint32_t line))   \
   X(assert_fail, void, (BlockContext*, uint64_t message, uint64_t file,       \
@@ -206,7 +206,8 @@ struct ImportRecord {
 
 // Code bytes from `code_offset` up to the next record come from `line` (0 =
 // no line) and access memory as `site` (access_site.h) says; sorted by offset.
-// Code that several lines share has kLineOfCaller: the line is that of the call.
+// Code that several lines share has kLineOfCaller: the line is that of the
+// call.
 inline constexpr uint32_t kLineOfCaller = 0x7fffffff;
 struct LineRecord {
   uint32_t code_offset;

@@ -165,7 +165,9 @@ std::string CheckPlace(BlockFrame& frame, const ExactAccess& access,
   }
   if (!found.has_value()) {
     const Arena* arena = frame.launch->services().arena;
-    if (access.space == TestedSpace::kLocal) return "outside the thread's stack";
+    if (access.space == TestedSpace::kLocal) {
+      return "outside the thread's stack";
+    }
     if (arena == nullptr) return "no memory of kernels";
     return NearestOf(frame, access, arena->Near(access.address));
   }

@@ -1,12 +1,12 @@
 // Where a kernel failed, out of the GPU core dump that the driver can write.
 //
 // A dump is an ELF file of tables, each row of which may have tables of its
-// own: a section's link is the section with the row that it belongs to, its info
-// the row's number.
+// own: a section's link is the section with the row that it belongs to, its
+// info the row's number.
 //
 //   device ─► grid (kernel, entry address)
-//          ─► multiprocessor ─► block (grid, index) ─► warp ─► lane (thread, PC)
-//          ─► context ─► modules ─► their code, at its addresses: ELF files,
+//          ─► multiprocessor ─► block (grid, index) ─► warp ─► lane (thread)
+//          ─► context ─► modules ─► code, at its addresses: ELF files,
 //                        with symbols and, if asked for, a table of PTX lines
 #ifndef HETGPU_BACKENDS_CUDA_CORE_DUMP_H_
 #define HETGPU_BACKENDS_CUDA_CORE_DUMP_H_

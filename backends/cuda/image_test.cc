@@ -50,8 +50,9 @@ TEST(ImageTest, SeveralBecomeOnePtx) {
       "//\n.version 8.3\n.target sm_80\n.address_size 64\nc {}\n";
   EXPECT_THAT(std::string(JoinPtx({a, other}).status().message()),
               HasSubstr("directives differ"));
-  EXPECT_THAT(std::string(JoinPtx({"// no\n.target sm_80\n"}).status().message()),
-              HasSubstr("expected directives from .version"));
+  EXPECT_THAT(
+      std::string(JoinPtx({"// no\n.target sm_80\n"}).status().message()),
+      HasSubstr("expected directives from .version"));
 }
 
 }  // namespace

@@ -71,8 +71,8 @@ class CudaQueue final : public Queue {
   CUresult CopyOut(const Current& current, void* dst, uint64_t src,
                    uint64_t bytes, bool now);
   void SetError(LaunchError error);
-  // A launch of what was launched before, with nothing around it: CUDA_SUCCESS or
-  // what went wrong; nothing was done when there is no value.
+  // A launch of what was launched before, with nothing around it: CUDA_SUCCESS
+  // or what went wrong; nothing was done when there is no value.
   std::optional<CUresult> LaunchAgain(const LaunchDesc& desc);
   CUresult LaunchOn(const Current& current, const LaunchDesc& desc,
                     CUfunction function);
@@ -90,7 +90,7 @@ class CudaQueue final : public Queue {
   bool busy_ = false;          // something may be queued or running
   bool prints_ = false;        // a kernel among it may print
   std::string logged_;         // a kernel that is in log_; "" for none
-  bool needs_current_ = false;  // the driver launches in the current context only
+  bool needs_current_ = false;  // the driver launches in no other context
   LaunchError error_;          // to be reported
   HostWork host_work_;
   Staging staging_;

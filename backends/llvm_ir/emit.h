@@ -27,8 +27,9 @@ namespace hetgpu::llvm_ir {
 
 class TargetHooks;
 
-// Names of functions that a kernel calls and that call none (Emitter::CallShared)
-// begin with this; the line of all that they hold is that of the call.
+// Names of functions that a kernel calls and that call none
+// (Emitter::CallShared) begin with this; the line of all that they hold is that
+// of the call.
 inline constexpr char kSharedPrefix[] = "hetgpu.";
 inline constexpr uint32_t kLineOfCaller = 0x7fffffff;
 

@@ -85,9 +85,9 @@ class Emitter {
 
   // Calls the function `name` that ops of this one share, with the block, the
   // line and `arguments`, and gives its result (null for void). On the first
-  // call `body` emits it from its arguments, with the emitter inside it; it must
-  // give what is returned. Shared functions call none. Code that rarely runs goes
-  // there: what stays behind is smaller.
+  // call `body` emits it from its arguments, with the emitter inside it; it
+  // must give what is returned. Shared functions call none. Code that rarely
+  // runs goes there: what stays behind is smaller.
   llvm::Value* CallShared(
       const llvm::Twine& name, llvm::Type* result,
       llvm::ArrayRef<llvm::Value*> arguments,

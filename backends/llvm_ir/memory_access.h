@@ -30,8 +30,8 @@ struct AccessRequest {
   mlir::Value mask;
   int64_t offset = 0;
   uint64_t bytes = 1;  // the natural alignment
-  // Weak, and no more than a load or a store: a progression may be accessed as a
-  // whole.
+  // Weak, and no more than a load or a store: a progression may be accessed as
+  // a whole.
   bool plain = false;
 };
 
@@ -52,10 +52,10 @@ struct Access {
   // lanes that take part.
   LaneParts parts;
   llvm::Value* mask = nullptr;
-  // The lanes' host addresses, when they form a progression with the size of the
-  // access or 0 as stride; then the access has its own tests. Where all of `fast`
-  // (i1 each) hold, all is well with the progression. Elsewhere the lanes are
-  // accessed one by one, tested and checked.
+  // The lanes' host addresses, when they form a progression with the size of
+  // the access or 0 as stride; then the access has its own tests. Where all of
+  // `fast` (i1 each) hold, all is well with the progression. Elsewhere the
+  // lanes are accessed one by one, tested and checked.
   std::optional<LaneForm> form;
   llvm::SmallVector<llvm::Value*, 4> fast;
   // The lanes are no progression, and one instruction accesses one of them.

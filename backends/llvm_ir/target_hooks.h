@@ -81,8 +81,8 @@ class TargetHooks {
                                     const AddressCheck& check) {
     return check.address;
   }
-  // The part of that test that good accesses pass, for one address: an i1 that is
-  // true where CheckAddress must decide; null: it need not.
+  // The part of that test that good accesses pass, for one address: an i1 that
+  // is true where CheckAddress must decide; null: it need not.
   virtual llvm::Value* IsDoubtful(Emitter& emitter, hetir::Space space,
                                   uint64_t bytes, llvm::Value* address) {
     return nullptr;

@@ -94,8 +94,9 @@ inline constexpr uint16_t kMaxHandles = 128;
 // Of a texture that is written or read: it goes in one message.
 inline constexpr uint64_t kMaxTexelBytes = uint64_t{1} << 29;
 
-// Every message, by what its receiver does with it: a new one is a line here, its
-// structure below and what it does in the session (On or Do) or the connection.
+// Every message, by what its receiver does with it: a new one is a line here,
+// its structure below and what it does in the session (On or Do) or the
+// connection.
 //
 // What a queue of the client answers to its server's queue.
 #define HETGPU_REMOTE_ANSWERS(M) M(Filled) M(Taken) M(HostFunctionDone)
@@ -141,8 +142,8 @@ struct StatusReply {
   absl::Status status;
   HETGPU_FIELDS(status)
 };
-// `printing`: see Device::CanRedirectPrintf(). `target`: what kernels are compiled
-// for, which may say where the memory of that process lies.
+// `printing`: see Device::CanRedirectPrintf(). `target`: what kernels are
+// compiled for, which may say where the memory of that process lies.
 struct OpenReply {
   absl::Status status, printing;
   std::string target;

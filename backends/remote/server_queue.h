@@ -30,7 +30,8 @@ struct ServerKernel {
 // Commands and requests: one thread. Answers of the client: another.
 class ServerQueue {
  public:
-  // `failed` is called after what may be a failure. The channel outlives the queue.
+  // `failed` is called after what may be a failure. The channel outlives the
+  // queue.
   ServerQueue(uint64_t number, std::unique_ptr<Queue> queue, Ring ring,
               Channel& channel, std::function<void()> failed);
   // Close() was called.

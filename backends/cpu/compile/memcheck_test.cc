@@ -177,11 +177,13 @@ TEST_P(MemcheckTest, Shared) {
       "  %o = hetir.atomic add shared %at, %one : (i64, i32) -> i32\n";
   ExpectGood(Run(body, {0, 0, 96}, 100));
   ExpectGood(Run(body, {0, 96, 0}, 100));
-  ExpectBad(Run(body, {0, 0, 100}, 100), 0,
-            "write of 4 bytes, 0 bytes past the end of the block's 100 bytes of "
-            "shared memory");
-  ExpectBad(Run(body, {0, 96, 96}, 98), 0,
-            "write of 4 bytes, its last 2 bytes past the end of the block's 98");
+  ExpectBad(
+      Run(body, {0, 0, 100}, 100), 0,
+      "write of 4 bytes, 0 bytes past the end of the block's 100 bytes of "
+      "shared memory");
+  ExpectBad(
+      Run(body, {0, 96, 96}, 98), 0,
+      "write of 4 bytes, its last 2 bytes past the end of the block's 98");
   ExpectBad(Run(body, {0, 96, 0}, 98), 0,
             "read of 4 bytes, its last 2 bytes past the end of the block's 98");
 }
@@ -196,8 +198,9 @@ TEST_P(MemcheckTest, LocalArrays) {
       "  hetir.store global %p, (%v) : i64, i32";
   TestBuffer out(device(), 4);
   ExpectGood(Run(body, {out.address(), 20, 20}));
-  ExpectBad(Run(body, {out.address(), 0, 24}), 0,
-            "write of 4 bytes, 0 bytes past the end of the 24-byte local array");
+  ExpectBad(
+      Run(body, {out.address(), 0, 24}), 0,
+      "write of 4 bytes, 0 bytes past the end of the 24-byte local array");
   ExpectBad(Run(body, {out.address(), 24, 0}), 0,
             "read of 4 bytes, 0 bytes past the end of the 24-byte local array");
   ExpectBad(Run(body, {out.address(), uint64_t(-4), 0}), 0,

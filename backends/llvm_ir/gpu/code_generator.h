@@ -11,8 +11,8 @@
 namespace hetgpu::llvm_ir {
 
 // Assembly or an object file. The code is left as it is: the target's own
-// optimisations of LLVM IR do not run, nothing is moved out of loops, and blocks
-// stay in order. Refuses what the code generator reports.
+// optimisations of LLVM IR do not run, nothing is moved out of loops, and
+// blocks stay in order. Refuses what the code generator reports.
 absl::StatusOr<std::string> GenerateGpuCode(llvm::Module& module,
                                             llvm::TargetMachine& machine,
                                             llvm::CodeGenFileType type);

@@ -32,8 +32,8 @@ namespace hetgpu::ptx {
 // or a use that PTX does not allow). Messages start with "file:line:column: ".
 // Thread-safe for different contexts; `context` gets the dialects loaded.
 //
-// With `vendor` "nv" the result is for NVIDIA's devices: matrix instructions and
-// others that those have and hetIR has not are handed on as hetir.vendor
+// With `vendor` "nv" the result is for NVIDIA's devices: matrix instructions
+// and others that those have and hetIR has not are handed on as hetir.vendor
 // (verbatim.cc) instead of being taken apart or refused.
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> LowerKernel(
     const Module& module, std::string_view kernel, mlir::MLIRContext* context,

@@ -1,5 +1,6 @@
 // Instructions handed on as they stand, as hetir.vendor, to a compiler for the
-// devices whose they are. Their operands become values; the text keeps the rest.
+// devices whose they are. Their operands become values; the text keeps the
+// rest.
 #include <cstring>
 #include <string>
 

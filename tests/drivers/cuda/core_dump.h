@@ -1,5 +1,5 @@
-// GPU core dumps as the driver writes them, with what a reader needs to find the
-// thread that failed.
+// GPU core dumps as the driver writes them, with what a reader needs to find
+// the thread that failed.
 #ifndef HETGPU_TESTS_DRIVERS_CUDA_CORE_DUMP_H_
 #define HETGPU_TESTS_DRIVERS_CUDA_CORE_DUMP_H_
 

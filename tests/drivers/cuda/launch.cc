@@ -74,7 +74,8 @@ int BlocksOf(const KernelInfo& info, uint64_t threads, uint64_t dynamic) {
   return static_cast<int>(std::min({by_threads, by_shared, uint64_t{32}}));
 }
 
-// Of a live context, whichever is current: the driver takes it from the handles.
+// Of a live context, whichever is current: the driver takes it from the
+// handles.
 bool IsValid(CUfunction function, CUstream stream) {
   State& state = Get();
   return state.functions.count(function) != 0 &&

@@ -327,8 +327,8 @@ TEST_F(UnifiedTest, DevicesWorkAtTheSameTimeOnDifferentData) {
 }
 
 TEST_F(UnifiedTest, ContextsOnOneDeviceWaitForEachOther) {
-  const Member second = Make(1, HETGPU_CONTEXT_UNIFIED);
-  std::swap(members_[2], members_.emplace_back(second));
+  members_.push_back(Make(1, HETGPU_CONTEXT_UNIFIED));
+  std::swap(members_[2], members_.back());
   const hetgpuDevicePtr a = Alloc(800), b = Alloc(8);
   for (int round = 0; round < 200; ++round) {
     EXPECT_SUCCESS(Launch(round % 2 == 0 ? 1 : 2, "mix", a, a, 100));

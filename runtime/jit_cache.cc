@@ -195,20 +195,32 @@ void JitCache::Store(const Digest& key, std::string_view image) {
     unlink(temporary.c_str());
     return;
   }
-  Evict();
+  const uint64_t bytes = sizeof(header) + image.size();
+  std::lock_guard lock(mutex_);
+  if (bytes > room_) {
+    Evict();
+  } else {
+    room_ -= bytes;
+  }
 }
 
 void JitCache::Evict() {
+  // What other processes add before the next look is not known: so look again
+  // after a sixteenth at the latest.
+  const uint64_t stride = max_bytes_ / 16;
   std::vector<Entry> entries = List(dir_);
   uint64_t total = 0;
   for (const Entry& entry : entries) total += entry.bytes;
-  if (total <= max_bytes_) return;
-  std::sort(entries.begin(), entries.end(), UsedEarlier);
-  for (const Entry& entry : entries) {
-    if (total <= max_bytes_) break;
-    unlink(entry.path.c_str());
-    total -= entry.bytes;
+  if (total > max_bytes_) {
+    std::sort(entries.begin(), entries.end(), UsedEarlier);
+    for (const Entry& entry : entries) {
+      const bool newest = &entry == &entries.back();
+      if (total <= (newest ? max_bytes_ : max_bytes_ - stride)) break;
+      unlink(entry.path.c_str());
+      total -= entry.bytes;
+    }
   }
+  room_ = std::min(stride, max_bytes_ - std::min(total, max_bytes_));
 }
 
 }  // namespace hetgpu::runtime

@@ -62,13 +62,15 @@ class JitCache {
   bool Usable();
   bool MakeFolder();
   std::string PathOf(const Digest& key) const;
+  // Looks at the whole folder, which takes long when it holds much.
   void Evict();
 
   const std::string dir_;
   const uint64_t max_bytes_;
-  std::mutex mutex_;  // of the two below
+  std::mutex mutex_;  // of what follows
   bool checked_ = false;
   std::string problem_;
+  uint64_t room_ = 0;  // bytes that may be stored before the next look
 };
 
 }  // namespace hetgpu::runtime

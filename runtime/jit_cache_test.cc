@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -114,6 +115,26 @@ TEST_F(JitCacheTest, SizeCapDropsLeastRecentlyUsed) {
   EXPECT_EQ(cache.Load(keys[1]), std::nullopt);
   EXPECT_EQ(cache.Load(keys[2]), image_);
   EXPECT_EQ(cache.Load(keys[3]), image_);
+}
+
+TEST_F(JitCacheTest, SizeCapHoldsOverManySmallEntries) {
+  constexpr uint64_t kCap = 10000;
+  JitCache one(dir_, kCap), other(dir_, kCap);
+  uint64_t most = 0;
+  for (int i = 0; i < 400; ++i) {
+    (i % 2 == 0 ? one : other).Store(DigestOf(std::to_string(i)), "entry");
+    most = std::max(most, one.Measure().bytes);
+  }
+  EXPECT_GT(most, kCap * 3 / 4);
+  // Each may add a sixteenth before it sees what the other one added.
+  EXPECT_LE(most, kCap + kCap / 16);
+}
+
+TEST_F(JitCacheTest, ImageAsLargeAsTheCapIsKept) {
+  JitCache cache(dir_, image_.size() + 64);
+  cache.Store(DigestOf("a"), "small");
+  cache.Store(DigestOf("b"), image_);
+  EXPECT_EQ(cache.Load(DigestOf("b")), image_);
 }
 
 TEST_F(JitCacheTest, ImageLargerThanTheCapIsNotStored) {

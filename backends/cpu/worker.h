@@ -25,6 +25,7 @@
 #include "backends/cpu/abi.h"
 #include "backends/cpu/fiber.h"
 #include "backends/cpu/launch.h"
+#include "backends/cpu/seen_ranges.h"
 #include "backends/cpu/stack_pool.h"
 
 namespace hetgpu::cpu {
@@ -133,12 +134,7 @@ class Worker {
   static void Landing();
   uintptr_t LandingStack() const;
   void SetLandingOutcome(Outcome outcome) { landing_outcome_ = outcome; }
-  // The range that the last exact check found good, and when.
-  struct {
-    uint64_t generation = 0;
-    uint64_t low = 0;
-    uint64_t high = 0;
-  } known_good;
+  SeenRanges live_allocations;
   // Emitted or import code is being left: where the helper was called from.
   uintptr_t helper_caller = 0;
 

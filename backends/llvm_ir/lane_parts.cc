@@ -90,12 +90,10 @@ llvm::Value* Spread(Ir& ir, llvm::Value* value) {
                                         : ir.CreateVectorSplat(kLanes, value);
 }
 
-llvm::Value* LaneSums(Emitter& e, const LaneParts& parts) {
-  Ir& ir = e.ir();
-  llvm::Value* address = Spread(ir, parts.address);
+llvm::Value* SumOf(Ir& ir, const LaneParts& parts) {
+  llvm::Value* address = parts.address;
   llvm::Type* type = address->getType();
-  if (parts.index) {
-    llvm::Value* index = Spread(ir, parts.index);
+  if (llvm::Value* index = parts.index) {
     index = parts.is_offset ? ir.CreateZExtOrTrunc(index, type)
                             : ir.CreateSExtOrTrunc(index, type);
     if (parts.scale != 1) {
@@ -107,6 +105,12 @@ llvm::Value* LaneSums(Emitter& e, const LaneParts& parts) {
   if (parts.offset == 0) return address;
   return ir.CreateAdd(address,
                       llvm::ConstantInt::getSigned(type, parts.offset));
+}
+
+llvm::Value* LaneSums(Emitter& e, LaneParts parts) {
+  parts.address = Spread(e.ir(), parts.address);
+  if (parts.index) parts.index = Spread(e.ir(), parts.index);
+  return SumOf(e.ir(), parts);
 }
 
 }  // namespace hetgpu::llvm_ir

@@ -12,7 +12,10 @@ LaneParts PartsOf(Emitter& emitter, const AccessRequest& request,
                   llvm::Value* base);
 
 // The addresses, before the base of a space of offsets is added.
-llvm::Value* LaneSums(Emitter& emitter, const LaneParts& parts);
+llvm::Value* LaneSums(Emitter& emitter, LaneParts parts);
+
+// The same of parts that are all scalars or all vectors.
+llvm::Value* SumOf(Ir& ir, const LaneParts& parts);
 
 // A value as one of every lane.
 llvm::Value* Spread(Ir& ir, llvm::Value* value);

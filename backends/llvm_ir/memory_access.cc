@@ -459,13 +459,17 @@ void NoteScalar(Emitter& e, llvm::Value* acting) {
 }  // namespace
 
 llvm::Value* LaneAddresses(Emitter& e, const Access& access) {
+  return HostAddress(e, access, LaneSums(e, access.parts));
+}
+
+llvm::Value* HostAddress(Emitter& e, const Access& access, llvm::Value* sum) {
   Ir& ir = e.ir();
-  llvm::Value* address = LaneSums(e, access.parts);
-  address = ir.CreateZExt(address, IntLike(address->getType(), 64));
+  llvm::Value* address = ir.CreateZExt(sum, IntLike(sum->getType(), 64));
   if (!access.parts.is_offset) return address;
-  llvm::Value* base = e.hooks().SpaceBase(e, access.space);
-  return ir.CreateAdd(
-      address, Spread(ir, ir.CreatePtrToInt(base, ir.getInt64Ty())));
+  llvm::Value* base = ir.CreatePtrToInt(
+      e.hooks().SpaceBase(e, access.space), ir.getInt64Ty());
+  if (address->getType()->isVectorTy()) base = Spread(ir, base);
+  return ir.CreateAdd(address, base);
 }
 
 llvm::Value* AnyLane(Ir& ir, llvm::Value* mask) {

@@ -80,6 +80,10 @@ Access EmitAccess(Emitter& emitter, const AccessRequest& request);
 // Host addresses (i64) by lane.
 llvm::Value* LaneAddresses(Emitter& emitter, const Access& access);
 
+// The host address (or addresses) for a sum of parts of the access.
+llvm::Value* HostAddress(Emitter& emitter, const Access& access,
+                         llvm::Value* sum);
+
 // The target's test of every lane in `mask`; returns what to access.
 llvm::Value* CheckLaneAddresses(Emitter& emitter, AddressCheck check,
                                 llvm::Value* addresses, llvm::Value* mask);

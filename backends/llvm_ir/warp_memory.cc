@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "backends/llvm_ir/lane_strides.h"
-#include "backends/llvm_ir/ordering.h"
+#include "backends/llvm_ir/lanes_one_by_one.h"
 #include "llvm/IR/MDBuilder.h"
 
 namespace hetgpu::llvm_ir {
@@ -137,68 +137,6 @@ llvm::Value* Choose(Emitter& e, llvm::ArrayRef<llvm::Value*> conditions,
 llvm::Value* Pointer(Ir& ir, llvm::Value* address) {
   return ir.CreateIntToPtr(
       address, SameShape(ir.getPtrTy(), address->getType()));
-}
-
-// Runs `body` for each lane of the mask, lowest first, with the lane number.
-void ForEachLane(Emitter& e, llvm::Value* mask,
-                 const std::function<void(llvm::Value*)>& body) {
-  Ir& ir = e.ir();
-  auto* type = llvm::cast<llvm::FixedVectorType>(mask->getType());
-  llvm::Type* bits_type = ir.getIntNTy(type->getNumElements());
-  llvm::Value* all = ir.CreateBitCast(mask, bits_type);
-  llvm::BasicBlock* before = ir.GetInsertBlock();
-  auto* head = llvm::BasicBlock::Create(e.context(), "", e.function());
-  auto* loop = llvm::BasicBlock::Create(e.context(), "", e.function());
-  auto* next = llvm::BasicBlock::Create(e.context(), "", e.function());
-  head->moveAfter(before);
-  loop->moveAfter(head);
-  next->moveAfter(loop);
-  ir.CreateBr(head);
-  ir.SetInsertPoint(head);
-  llvm::PHINode* left = ir.CreatePHI(bits_type, 2);
-  left->addIncoming(all, before);
-  llvm::Constant* zero = llvm::ConstantInt::get(bits_type, 0);
-  ir.CreateCondBr(ir.CreateICmpEQ(left, zero), next, loop);
-  ir.SetInsertPoint(loop);
-  llvm::Value* lane = Binary(ir, llvm::Intrinsic::cttz, left, ir.getFalse());
-  lane = ir.CreateAnd(ir.CreateZExtOrTrunc(lane, ir.getInt32Ty()),
-                      ir.getInt32(type->getNumElements() - 1));
-  e.hooks().NoteActingLane(e, lane);
-  e.MarkAccess({LaneAccess::kActing});
-  body(lane);
-  e.MarkAccess({LaneAccess::kOther});
-  llvm::Value* rest = ir.CreateAnd(
-      left, ir.CreateSub(left, llvm::ConstantInt::get(bits_type, 1)));
-  left->addIncoming(rest, ir.GetInsertBlock());
-  ir.CreateBr(head);
-  ir.SetInsertPoint(next);
-}
-
-llvm::Value* LoadOneByOne(Emitter& e, const Access& access,
-                          llvm::Value* addresses, llvm::Type* element,
-                          Ordering ordering) {
-  Ir& ir = e.ir();
-  llvm::Type* bits = ir.getIntNTy(element->getPrimitiveSizeInBits());
-  llvm::Type* vector = SameShape(bits, addresses->getType());
-  llvm::BasicBlock& entry = e.function()->getEntryBlock();
-  llvm::AllocaInst* slot;
-  {
-    llvm::IRBuilderBase::InsertPointGuard guard(ir);
-    ir.SetInsertPoint(&entry, entry.begin());
-    slot = ir.CreateAlloca(vector);
-  }
-  ir.CreateStore(llvm::Constant::getNullValue(vector), slot);
-  ForEachLane(e, access.mask, [&](llvm::Value* lane) {
-    llvm::Value* address = ir.CreateExtractElement(addresses, lane);
-    llvm::LoadInst* load = ir.CreateAlignedLoad(
-        bits, Pointer(ir, address), llvm::Align(BytesOf(element)));
-    load->setAtomic(LoadOrdering(ordering));
-    load->setVolatile(ordering == Ordering::volatile_);
-    ir.CreateStore(load, ir.CreateGEP(vector, slot,
-                                      {ir.getInt32(0), lane}));
-  });
-  return ir.CreateBitCast(ir.CreateLoad(vector, slot),
-                          SameShape(element, addresses->getType()));
 }
 
 // Addresses of the lanes, checked and tested.
@@ -335,22 +273,6 @@ llvm::Value* Gather(Emitter& e, const Access& access, llvm::Value* addresses,
   return Concatenate(ir, parts);
 }
 
-void StoreOneByOne(Emitter& e, const Access& access, llvm::Value* addresses,
-                   llvm::Value* value, Ordering ordering) {
-  Ir& ir = e.ir();
-  llvm::Type* element = value->getType()->getScalarType();
-  ForEachLane(e, access.mask, [&](llvm::Value* lane) {
-    llvm::Value* one = ir.CreateBitCast(
-        ir.CreateExtractElement(value, lane),
-        ir.getIntNTy(element->getPrimitiveSizeInBits()));
-    llvm::StoreInst* store = ir.CreateAlignedStore(
-        one, Pointer(ir, ir.CreateExtractElement(addresses, lane)),
-        llvm::Align(BytesOf(element)));
-    store->setAtomic(StoreOrdering(ordering));
-    store->setVolatile(ordering == Ordering::volatile_);
-  });
-}
-
 void Scatter(Emitter& e, const Access& access, llvm::Value* addresses,
              llvm::Value* value) {
   Ir& ir = e.ir();
@@ -369,85 +291,6 @@ void Scatter(Emitter& e, const Access& access, llvm::Value* addresses,
   e.MarkAccess({LaneAccess::kOther});
 }
 
-// The same access from its parts, which became arguments of a shared function.
-Access InShared(const Access& access, llvm::ArrayRef<llvm::Value*> arguments,
-                Ir& ir) {
-  Access shared;
-  shared.parts = access.parts;
-  shared.parts.address = arguments[0];
-  shared.mask = ir.CreateBitCast(
-      arguments[1], llvm::FixedVectorType::get(ir.getInt1Ty(), kLanes));
-  shared.parts.offset = 0;
-  shared.parts.index = arguments[2];
-  shared.untested = access.untested;
-  shared.aligned = access.aligned;
-  shared.divergent = access.divergent;
-  shared.space = access.space;
-  shared.align = access.align;
-  return shared;
-}
-
-// What says all of the code of a shared function that its types do not.
-std::string SharedName(const Access& access, const char* what,
-                       llvm::Type* element, uint64_t count) {
-  std::string name;
-  llvm::raw_string_ostream(name)
-      << what << "." << *element << "." << count << "."
-      << static_cast<unsigned>(access.space)
-      << (access.parts.is_offset ? "o" : "") << (access.aligned ? "a" : "")
-      << (access.untested ? "t" : "") << access.parts.scale;
-  return name;
-}
-
-// The arguments that InShared expects. An offset that is the same for all lanes
-// goes where one value for all is.
-llvm::SmallVector<llvm::Value*> SharedArguments(Emitter& e,
-                                                const Access& access) {
-  Ir& ir = e.ir();
-  llvm::Value* address = access.parts.address;
-  llvm::Value* index = access.parts.index;
-  llvm::Type* type = address->getType()->getScalarType();
-  if (!index) index = llvm::ConstantInt::get(type, 0);
-  llvm::Constant* offset =
-      llvm::ConstantInt::getSigned(type, access.parts.offset);
-  if (!address->getType()->isVectorTy()) {
-    address = ir.CreateAdd(address, offset);
-  } else if (!access.parts.index) {
-    index = offset;
-  } else {
-    address = ir.CreateAdd(address, ir.CreateVectorSplat(kLanes, offset));
-  }
-  return {address, ir.CreateBitCast(access.mask, ir.getInt32Ty()), index};
-}
-
-// Lanes one by one, in a function that accesses of the kernel share: not what
-// is expected to happen.
-llvm::Value* GatherShared(Emitter& e, const Access& access,
-                          llvm::Type* element) {
-  return e.CallShared(
-      SharedName(access, "gather", element, 1),
-      llvm::FixedVectorType::get(element, kLanes), SharedArguments(e, access),
-      [&](llvm::ArrayRef<llvm::Value*> arguments) {
-        Access shared = InShared(access, arguments, e.ir());
-        return Gather(e, shared, GoodLanes(e, shared, BytesOf(element)),
-                      element);
-      });
-}
-
-void ScatterShared(Emitter& e, const Access& access, llvm::Value* value) {
-  llvm::Type* element = value->getType()->getScalarType();
-  llvm::SmallVector<llvm::Value*> arguments = SharedArguments(e, access);
-  arguments.push_back(value);
-  e.CallShared(SharedName(access, "scatter", element, 1), e.ir().getVoidTy(),
-               arguments,
-               [&](llvm::ArrayRef<llvm::Value*> arguments) -> llvm::Value* {
-                 Access shared = InShared(access, arguments, e.ir());
-                 Scatter(e, shared, GoodLanes(e, shared, BytesOf(element)),
-                         arguments[3]);
-                 return nullptr;
-               });
-}
-
 }  // namespace
 
 llvm::SmallVector<llvm::Value*> LoadLanes(Emitter& e, const Access& access,
@@ -460,9 +303,9 @@ llvm::SmallVector<llvm::Value*> LoadLanes(Emitter& e, const Access& access,
         [&] {
           return LoadProgression(e, access, element, llvm::Align(bytes));
         },
-        [&] { return GatherShared(e, access, element); })};
+        [&] { return LoadShared(e, access, element); })};
   }
-  if (access.one_by_one) return {GatherShared(e, access, element)};
+  if (access.one_by_one) return {LoadShared(e, access, element)};
   llvm::Value* lanes = GoodLanes(e, access, bytes * count);
   llvm::SmallVector<llvm::Value*> values;
   for (uint64_t i = 0; i < count; ++i) {
@@ -485,12 +328,12 @@ void StoreLanes(Emitter& e, const Access& access,
              return nullptr;
            },
            [&]() -> llvm::Value* {
-             ScatterShared(e, access, values[0]);
+             StoreShared(e, access, values[0]);
              return nullptr;
            });
     return;
   }
-  if (access.one_by_one) return ScatterShared(e, access, values[0]);
+  if (access.one_by_one) return StoreShared(e, access, values[0]);
   llvm::Value* lanes = GoodLanes(e, access, bytes * values.size());
   for (auto [i, value] : llvm::enumerate(values)) {
     llvm::Value* addresses = LaneOffset(e.ir(), lanes, i * bytes);

@@ -237,7 +237,7 @@ llvm::Value* CpuHooks::CheckAddress(Emitter& e, const AddressCheck& check) {
     ir.SetInsertPoint(cold);
     call = CallCheck(e, check);
     if (check.space != Space::generic) {
-      call->addFnAttr(llvm::Attribute::NoReturn);
+      MarkNoReturn(call);
       ir.CreateUnreachable();
       return moved;
     }

@@ -106,4 +106,11 @@ llvm::CallInst* CallHelper(llvm::IRBuilder<>& ir, llvm::Value* block,
   return call;
 }
 
+void MarkNoReturn(llvm::CallInst* call) {
+  call->addFnAttr(llvm::Attribute::NoReturn);
+  call->addFnAttr(llvm::Attribute::Cold);
+  call->addFnAttr(llvm::Attribute::get(call->getContext(),
+                                       "no_caller_saved_registers"));
+}
+
 }  // namespace hetgpu::cpu

@@ -27,6 +27,10 @@ llvm::CallInst* CallHelper(llvm::IRBuilder<>& ir, llvm::Value* block,
                            Helper helper,
                            llvm::ArrayRef<llvm::Value*> arguments);
 
+// Of a call that ends the thread. No register is live after it: a function that
+// keeps those of its callers need not save any on its account.
+void MarkNoReturn(llvm::CallInst* call);
+
 }  // namespace hetgpu::cpu
 
 #endif  // HETGPU_BACKENDS_CPU_COMPILE_BLOCK_CONTEXT_H_

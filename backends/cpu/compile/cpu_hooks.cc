@@ -298,8 +298,7 @@ void CpuHooks::EndWithTrap(Emitter& e, llvm_ir::Trap kind,
       {Block(e),
        ir.getInt32(static_cast<uint32_t>(kKinds[static_cast<int>(kind)])),
        lane, e.line()});
-  call->addFnAttr(llvm::Attribute::NoReturn);
-  call->addFnAttr(llvm::Attribute::Cold);
+  MarkNoReturn(call);
   ir.CreateUnreachable();
 }
 
@@ -311,7 +310,7 @@ void CpuHooks::EndThread(Emitter& e) {
   }
   llvm::CallInst* call =
       CallHelper(ir, Block(e), Helper::exit_unit, {Block(e)});
-  call->addFnAttr(llvm::Attribute::NoReturn);
+  MarkNoReturn(call);
   ir.CreateUnreachable();
 }
 

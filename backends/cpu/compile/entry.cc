@@ -2,6 +2,7 @@
 
 #include "backends/cpu/compile/block_context.h"
 #include "backends/llvm_ir/ir_util.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Module.h"
 
@@ -169,8 +170,45 @@ class EntryBuilder {
     llvm::SmallVector<llvm::Value*> arguments = {block_, index.x, index.y,
                                                  index.z, unit};
     arguments.append(more.begin(), more.end());
-    llvm::CallInst* call = ir_.CreateCall(kernel_, arguments);
-    call->addFnAttr(llvm::Attribute::AlwaysInline);
+    Run(arguments);
+  }
+
+  // The kernel's blocks become those of the entry, here. This is inlining
+  // without the copy, of which a large kernel takes milliseconds.
+  void Run(llvm::ArrayRef<llvm::Value*> arguments) {
+    for (auto [parameter, argument] :
+         llvm::zip_equal(kernel_->args(), arguments)) {
+      parameter.replaceAllUsesWith(argument);
+    }
+    llvm::BasicBlock* body = &kernel_->getEntryBlock();
+    llvm::BasicBlock* after = NewBlock();
+    for (llvm::BasicBlock& block : *kernel_) {
+      auto* end = llvm::dyn_cast<llvm::ReturnInst>(block.getTerminator());
+      if (!end) continue;
+      llvm::BranchInst* leave = llvm::BranchInst::Create(after, end);
+      leave->setDebugLoc(end->getDebugLoc());
+      end->eraseFromParent();
+    }
+    entry_->splice(after->getIterator(), kernel_);
+    llvm::SmallVector<llvm::AllocaInst*> arrays = TakeArrays(*body);
+    for (llvm::AllocaInst* array : arrays) ir_.CreateLifetimeStart(array);
+    ir_.CreateBr(body);
+    ir_.SetInsertPoint(after);
+    for (llvm::AllocaInst* array : arrays) ir_.CreateLifetimeEnd(array);
+  }
+
+  // Moves local arrays out of the loop over units, to where frames are made.
+  llvm::SmallVector<llvm::AllocaInst*> TakeArrays(llvm::BasicBlock& body) {
+    llvm::SmallVector<llvm::AllocaInst*> arrays;
+    for (llvm::Instruction& instruction : body) {
+      auto* array = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+      if (array) arrays.push_back(array);
+    }
+    llvm::BasicBlock& first = entry_->getEntryBlock();
+    for (llvm::AllocaInst* array : arrays) {
+      array->moveBefore(first, first.begin());
+    }
+    return arrays;
   }
 
   llvm::Function* kernel_;
@@ -202,14 +240,8 @@ llvm::Function* BuildEntry(llvm::Function* kernel, unsigned lanes,
   llvm::AttrBuilder block_attributes(
       context, kernel->getAttributes().getParamAttrs(0));
   entry->getArg(0)->addAttrs(block_attributes);
-  if (llvm::DISubprogram* scope = kernel->getSubprogram()) {
-    auto* own = llvm::DISubprogram::getDistinct(
-        context, scope->getScope(), kEntryName, kEntryName, scope->getFile(),
-        scope->getLine(), scope->getType(), scope->getScopeLine(), nullptr, 0,
-        0, llvm::DINode::FlagZero, llvm::DISubprogram::SPFlagDefinition,
-        scope->getUnit());
-    entry->setSubprogram(own);
-  }
+  entry->setSubprogram(kernel->getSubprogram());
+  kernel->setSubprogram(nullptr);
   EntryBuilder builder(kernel, entry);
   if (lanes != 1) {
     builder.RunWarps();
@@ -218,6 +250,7 @@ llvm::Function* BuildEntry(llvm::Function* kernel, unsigned lanes,
   } else {
     builder.RunThreads();
   }
+  kernel->eraseFromParent();
   return entry;
 }
 

@@ -13,8 +13,8 @@ namespace hetgpu::cpu {
 
 inline constexpr char kEntryName[] = "hetgpu_entry";
 
-// Adds the external function `kEntryName` that runs units of `kernel`, which
-// is inlined into it.
+// Makes `kernel`, which nothing calls, the body of the external function
+// `kEntryName` that runs units of it.
 llvm::Function* BuildEntry(llvm::Function* kernel, unsigned lanes,
                            bool needs_fibers);
 

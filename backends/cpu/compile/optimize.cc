@@ -1,10 +1,10 @@
 #include "backends/cpu/compile/optimize.h"
 
 #include "backends/llvm_ir/diagnostics.h"
+#include "backends/llvm_ir/emit.h"
 #include "llvm/Analysis/AliasAnalysis.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/ModuleInliner.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
@@ -68,6 +68,41 @@ llvm::FunctionPassManager FunctionPasses(bool vectorize) {
   return passes;
 }
 
+bool IsShared(const llvm::Function& function) {
+  return function.getName().starts_with(llvm_ir::kSharedPrefix);
+}
+
+// Runs passes on all functions but the shared ones: those are as they should be.
+class PassesOfKernel : public llvm::PassInfoMixin<PassesOfKernel> {
+ public:
+  explicit PassesOfKernel(llvm::FunctionPassManager passes)
+      : passes_(std::move(passes)) {}
+
+  llvm::PreservedAnalyses run(llvm::Module& module,
+                              llvm::ModuleAnalysisManager& modules) {
+    llvm::FunctionAnalysisManager& functions =
+        modules.getResult<llvm::FunctionAnalysisManagerModuleProxy>(module)
+            .getManager();
+    for (llvm::Function& function : module) {
+      if (function.isDeclaration() || IsShared(function)) continue;
+      functions.invalidate(function, passes_.run(function, functions));
+    }
+    return llvm::PreservedAnalyses::none();
+  }
+
+ private:
+  llvm::FunctionPassManager passes_;
+};
+
+// Whether the kernel calls functions, other than what accesses share.
+bool HasFunctions(const llvm::Module& module) {
+  int functions = 0;
+  for (const llvm::Function& function : module) {
+    functions += !function.isDeclaration() && !IsShared(function);
+  }
+  return functions > 1;
+}
+
 }  // namespace
 
 void Optimize(llvm::Module& module, llvm::TargetMachine& machine,
@@ -85,11 +120,11 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine,
   builder.crossRegisterProxies(loops, functions, cgsccs, modules);
 
   llvm::ModulePassManager passes;
-  passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/true));
-  passes.addPass(llvm::ModuleInlinerPass());
-  passes.addPass(llvm::GlobalDCEPass());
-  passes.addPass(llvm::createModuleToFunctionPassAdaptor(
-      FunctionPasses(vectorize)));
+  if (HasFunctions(module)) {
+    passes.addPass(llvm::ModuleInlinerPass());
+    passes.addPass(llvm::GlobalDCEPass());
+  }
+  passes.addPass(PassesOfKernel(FunctionPasses(vectorize)));
   passes.run(module, modules);
 }
 

@@ -69,6 +69,15 @@ uint64_t Arena::Settle(uint64_t base, uint64_t bytes) {
   return base_;
 }
 
+bool Arena::Place(uint64_t base, uint64_t bytes) {
+  std::lock_guard lock(mutex_);
+  if (settled_) return base == base_ && bytes >= bytes_;
+  settled_ = true;
+  base_ = fresh_ = base;
+  bytes_ = bytes;
+  return true;
+}
+
 void Arena::SetOccupant(Occupant* occupant) {
   std::lock_guard lock(vacating_);
   occupant_ = occupant;

@@ -52,6 +52,9 @@ class Arena {
   // A device reserved [base, base + bytes), bytes <= kArenaBytes. The first call
   // decides unless a base was forced. Returns base() as settled.
   uint64_t Settle(uint64_t base, uint64_t bytes);
+  // The range is given, wherever one was forced: by the process that this one
+  // works for. False when it was settled elsewhere before.
+  bool Place(uint64_t base, uint64_t bytes);
   uint64_t bytes() const;
   bool is_settled() const;
   // That a device of this process holds a reservation of the whole range: host

@@ -120,5 +120,18 @@ TEST(ArenaTest, ThreadsGetDistinctAddresses) {
   }
 }
 
+TEST(ArenaTest, IsPlacedOnce) {
+  Arena arena(0x100000000000);
+  EXPECT_TRUE(arena.Place(0x200000000000, 1 << 30));
+  EXPECT_TRUE(arena.is_settled());
+  EXPECT_FALSE(arena.is_reserved());
+  EXPECT_EQ(arena.base(), 0x200000000000u);
+  EXPECT_EQ(arena.bytes(), uint64_t{1} << 30);
+  EXPECT_EQ(arena.Allocate(4096, 4096), 0x200000000000u);
+  EXPECT_TRUE(arena.Place(0x200000000000, 1 << 30));
+  EXPECT_FALSE(arena.Place(0x300000000000, 1 << 30));
+  EXPECT_EQ(arena.base(), 0x200000000000u);
+}
+
 }  // namespace
 }  // namespace hetgpu::memory

@@ -1,10 +1,13 @@
 #include "backends/cuda/compile/compile.h"
 
+#include <optional>
+
 #include "backends/cpu/compile/stage_times.h"
 #include "backends/cuda/compile/cuda_hooks.h"
 #include "backends/cuda/compile/entry.h"
 #include "backends/cuda/compile/machine.h"
 #include "backends/cuda/image.h"
+#include "backends/cuda/window.h"
 #include "backends/llvm_ir/emit.h"
 #include "backends/llvm_ir/gpu/code_generator.h"
 #include "backends/llvm_ir/gpu/optimize.h"
@@ -22,6 +25,14 @@ std::string Print(T& printable, Arguments... arguments) {
   llvm::raw_string_ostream out(text);
   printable.print(out, arguments...);
   return text;
+}
+
+std::string Why(const CompileOptions& options, const Window& window) {
+  if (window.delta != 0) {
+    return "unified memory lies at a distance from the GPU's addresses, which "
+           "the driver's own code does not know of";
+  }
+  return options.strict ? "HETGPU_FP_MODE is strict" : "-";
 }
 
 absl::StatusOr<llvm_ir::EmittedModule> EmitKernel(
@@ -49,12 +60,19 @@ absl::StatusOr<std::string> CompileTo(Stage stage, mlir::ModuleOp module,
   cpu::StageTimes times("cuda compile");
   absl::StatusOr<unsigned> sm = ComputeCapability(options.target);
   if (!sm.ok()) return sm.status();
+  const std::optional<Window> window = WindowOf(options.target);
+  if (!window) {
+    return absl::InvalidArgumentError(
+        "cuda: target " + options.target +
+        ", expected a window such as /arena=600000000000:10000000000:1000000");
+  }
   auto kernel =
       mlir::SymbolTable(module).lookup<hetir::KernelOp>(options.kernel);
   if (!kernel) {
     return absl::NotFoundError("cuda: no kernel named " + options.kernel);
   }
-  absl::Status status = llvm_ir::RunGpuPasses(module);
+  absl::Status status = llvm_ir::RunGpuPasses(
+      module, {window->base, window->bytes, window->delta});
   if (!status.ok()) return status;
   times.Mark("hetIR passes");
   if (stage == Stage::kHetir) return Print(module);
@@ -81,7 +99,7 @@ absl::StatusOr<std::string> CompileTo(Stage stage, mlir::ModuleOp module,
   ImageHeader header;
   header.entry = options.kernel;
   header.const_copies = hooks.const_copies();
-  header.why = options.strict ? "HETGPU_FP_MODE is strict" : "-";
+  header.why = Why(options, *window);
   return FormatHeader(header) + Tidy(*ptx);
 }
 

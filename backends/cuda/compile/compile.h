@@ -17,7 +17,8 @@ namespace hetgpu::cuda {
 
 struct CompileOptions {
   std::string kernel;
-  std::string target = "sm_90";  // DeviceInfo::target
+  // DeviceInfo::target; may name a window (window.h).
+  std::string target = "sm_90";
   bool strict = false;           // HETGPU_FP_MODE=strict
 };
 

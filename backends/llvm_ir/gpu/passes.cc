@@ -8,7 +8,7 @@
 
 namespace hetgpu::llvm_ir {
 
-absl::Status RunGpuPasses(mlir::ModuleOp module) {
+absl::Status RunGpuPasses(mlir::ModuleOp module, const AddressWindow& window) {
   std::string text;
   mlir::ScopedDiagnosticHandler handler(
       module.getContext(), [&](mlir::Diagnostic& diagnostic) {
@@ -20,8 +20,11 @@ absl::Status RunGpuPasses(mlir::ModuleOp module) {
   passes.enableVerifier(false);
 #endif
   passes.addPass(hetir::CreateRecoverPointersPass());
-  if (mlir::succeeded(passes.run(module))) return absl::OkStatus();
-  return absl::InternalError("gpu: hetIR passes: " + text);
+  if (mlir::failed(passes.run(module))) {
+    return absl::InternalError("gpu: hetIR passes: " + text);
+  }
+  ShiftAddresses(module, window);
+  return absl::OkStatus();
 }
 
 }  // namespace hetgpu::llvm_ir

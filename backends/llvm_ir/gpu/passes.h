@@ -4,11 +4,14 @@
 #define HETGPU_BACKENDS_LLVM_IR_GPU_PASSES_H_
 
 #include "absl/status/status.h"
+#include "backends/llvm_ir/gpu/shift_addresses.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace hetgpu::llvm_ir {
 
-absl::Status RunGpuPasses(mlir::ModuleOp module);
+// `window`: where the GPU has memory at a distance from its addresses.
+absl::Status RunGpuPasses(mlir::ModuleOp module,
+                          const AddressWindow& window = {});
 
 }  // namespace hetgpu::llvm_ir
 

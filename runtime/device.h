@@ -31,9 +31,13 @@ class Device {
   uint32_t ordinal() const { return ordinal_; }
   uint32_t backend_ordinal() const { return backend_ordinal_; }
 
-  // A new opening, independent of others: each context has its own.
-  absl::StatusOr<std::unique_ptr<hetgpu::Device>> Open() const {
-    return driver_->Open(backend_ordinal_);
+  // A new opening, independent of others: each context has its own, unified
+  // ones share one.
+  absl::StatusOr<std::unique_ptr<hetgpu::Device>> Open(
+      bool unified = false) const {
+    OpenOptions options;
+    options.unified = unified;
+    return driver_->OpenWith(backend_ordinal_, std::move(options));
   }
   // What takes the place of an opening that is lost.
   absl::StatusOr<Reopened> Reopen(hetgpu::Device& lost) const {

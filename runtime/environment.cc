@@ -27,13 +27,12 @@ absl::Status ReadChoice(const GetVariable& get, const char* name,
   return absl::OkStatus();
 }
 
-absl::Status ReadArenaBase(const GetVariable& get) {
-  const auto text = get("HETGPU_ARENA_BASE");
+absl::Status ReadArenaBase(const GetVariable& get, const char* name) {
+  const auto text = get(name);
   if (!text || text->empty() || memory::ParseArenaBase(*text)) {
     return absl::OkStatus();
   }
-  return Error(HETGPU_ERROR_INVALID_ENVIRONMENT, "HETGPU_ARENA_BASE is \"",
-               *text,
+  return Error(HETGPU_ERROR_INVALID_ENVIRONMENT, name, " is \"", *text,
                "\", expected a hexadecimal multiple of 2^30, not 0, at least "
                "2^40 below 2^47");
 }
@@ -106,7 +105,8 @@ absl::StatusOr<Environment> ReadEnvironment(const GetVariable& get) {
                                   environment.resident_limit));
   HETGPU_RETURN_IF_ERROR(ReadNumber(get, "HETGPU_PREFETCH_THRESHOLD",
                                     environment.prefetch_threshold));
-  HETGPU_RETURN_IF_ERROR(ReadArenaBase(get));
+  HETGPU_RETURN_IF_ERROR(ReadArenaBase(get, "HETGPU_ARENA_BASE"));
+  HETGPU_RETURN_IF_ERROR(ReadArenaBase(get, "HETGPU_CUDA_ARENA_BASE"));
   HETGPU_RETURN_IF_ERROR(ReadChoice(get, "HETGPU_CUDA_ROUTE",
                                     {"auto", "native", "recompiled"},
                                     environment.cuda_route));

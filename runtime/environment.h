@@ -18,6 +18,9 @@
 //   HETGPU_DEVICE_SERVER    read by backends/remote: path of hetgpu-device-server
 //   HETGPU_CUDA_ROUTE       auto (default) | native | recompiled; acted upon by
 //                           the CUDA backend
+//   HETGPU_CUDA_ARENA_BASE  read by the CUDA backend: where GPUs have their
+//                           addresses, written as for HETGPU_ARENA_BASE;
+//                           default where the process has its own
 //   HETGPU_CUDA_COREDUMP    read by the CUDA backend: 1 = failures name threads
 //   HETGPU_CUDA_LIBRARY     read by the CUDA backend: path of libcuda.so.1
 //   HETGPU_TRACE            file to write a trace to (trace.h); default none

@@ -69,6 +69,7 @@ TEST(EnvironmentTest, RefusesUnknownValuesByName) {
       {"HETGPU_JIT_CACHE_SIZE", "-1"},
       {"HETGPU_ARENA_BASE", "0x600000000001"},
       {"HETGPU_ARENA_BASE", "high"},
+      {"HETGPU_CUDA_ARENA_BASE", "0x500000000001"},
       {"HETGPU_RESIDENT_LIMIT", "some"},
       {"HETGPU_PREFETCH_THRESHOLD", "3x"},
       {"HETGPU_JIT_CACHE_SIZE", "99999999999G"}};

@@ -67,7 +67,7 @@ absl::StatusOr<std::shared_ptr<UnifiedMember>> UnifiedMemory::Join(
     ++where;
   }
   if (where == places_.size() || places_[where].device == nullptr) {
-    HETGPU_ASSIGN_OR_RETURN(auto opened, device->Open());
+    HETGPU_ASSIGN_OR_RETURN(auto opened, device->Open(/*unified=*/true));
     const std::string name =
         Cat(device->info().backend, ":", device->backend_ordinal());
     const uint64_t granularity = opened->MapGranularity();

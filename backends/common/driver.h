@@ -195,6 +195,7 @@ struct MemoryExport {
   std::vector<Range> reserved;     // addresses kept free for the device
   std::vector<Block> blocks;       // by address
   std::vector<Range> allocations;  // as given out, each in one block
+  bool unified = false;            // as in OpenOptions
 };
 
 // A device is lost when nothing can be done with it any more in this process
@@ -230,8 +231,8 @@ class Device {
   // Memory at an address that the caller took from memory::Arena. All openings
   // of one device in a process see the same memory there.
   //
-  // Addresses and sizes are multiples of this; 0: the device cannot, and the
-  // three below are not called.
+  // Addresses and sizes are multiples of this; 0: the device, opened as it was,
+  // cannot, and the three below are not called.
   virtual uint64_t MapGranularity() const { return 0; }
   // Puts memory of undefined content there. ResourceExhausted when the device
   // has not enough.
@@ -318,6 +319,11 @@ struct OpenOptions {
   // The process can be ended at any time: what cannot be stopped otherwise makes
   // the device lost, instead of going on beside it.
   bool disposable_process = false;
+  // What queues, textures and kernels are given may be addresses of the arena
+  // at which Map() put memory, also when those of the device itself lie at a
+  // distance: then DeviceInfo::target tells the compile side. Unimplemented
+  // where that is not possible.
+  bool unified = false;
 };
 
 // What took the place of a lost device.

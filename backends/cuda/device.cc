@@ -72,10 +72,18 @@ absl::StatusOr<std::unique_ptr<Device>> CudaDevice::Open(
     OpenOptions options) {
   auto context = Context::Create(library, device);
   if (!context.ok()) return context.status();
+  const bool unified = options.unified;
   auto memory = options.memory.reserved.empty()
-                    ? Memory::Create(**context)
-                    : Memory::Import(**context, std::move(options.memory));
+                    ? Memory::Create(**context, unified)
+                    : Memory::Import(**context, std::move(options.memory),
+                                     unified);
   if (!memory.ok()) return memory.status();
+  if (const Window& window = (*memory)->space().window();
+      unified && window.delta != 0) {
+    absl::Status possible = CheckRouteOfDistant(window);
+    if (!possible.ok()) return possible;
+    info.target += TargetSuffix(window);
+  }
   return std::unique_ptr<Device>(
       new CudaDevice(std::move(info), *std::move(context), *std::move(memory),
                      options.disposable_process));
@@ -213,6 +221,7 @@ absl::Status CudaDevice::CanRedirectPrintf() const {
 
 absl::StatusOr<std::unique_ptr<DeviceModule>> CudaDevice::LoadModule(
     const ModuleInfo& info, std::string_view source) {
+  if (info_.target != WithoutWindow(info_.target)) return nullptr;
   const absl::StatusOr<bool> native = TakesNativeRoute(info);
   if (!native.ok()) return native.status();
   if (!*native) return nullptr;
@@ -231,7 +240,8 @@ absl::StatusOr<std::vector<std::unique_ptr<Kernel>>> CudaDevice::LoadTogether(
 
 absl::StatusOr<std::unique_ptr<Queue>> CudaDevice::CreateQueue() {
   return std::unique_ptr<Queue>(
-      std::make_unique<CudaQueue>(*context_, recovery_, watchdog_, staging_));
+      std::make_unique<CudaQueue>(*context_, memory_->space(), recovery_,
+                                  watchdog_, staging_));
 }
 
 absl::StatusOr<std::unique_ptr<Event>> CudaDevice::CreateEvent() {
@@ -241,7 +251,9 @@ absl::StatusOr<std::unique_ptr<Event>> CudaDevice::CreateEvent() {
 
 absl::StatusOr<std::unique_ptr<Texture>> CudaDevice::CreateTexture(
     const TextureDesc& desc) {
-  return CudaTexture::Create(*context_, desc);
+  TextureDesc placed = desc;
+  placed.memory = memory_->space().ToDevice(desc.memory);
+  return CudaTexture::Create(*context_, placed);
 }
 
 }  // namespace hetgpu::cuda

@@ -55,11 +55,14 @@ class CudaDriver final : public Driver {
                                 (&device, static_cast<int>(ordinal)));
     const DeviceInfo info = (*infos)[ordinal];
     const bool can_end = options.disposable_process;
+    const bool unified = options.unified;
     auto opened =
         CudaDevice::Open(**library, device, info, std::move(options));
     // A kernel has failed in this process before: no context can be made.
     if (absl::IsAborted(opened.status()) && !can_end) {
-      return remote::OpenRemote("cuda", ordinal, info, {});
+      OpenOptions elsewhere;
+      elsewhere.unified = unified;
+      return remote::OpenRemote("cuda", ordinal, info, std::move(elsewhere));
     }
     return opened;
   }

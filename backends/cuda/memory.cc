@@ -35,33 +35,45 @@ CUmemAllocationProp PropertiesOf(const Library& library, CUdevice device) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Memory>> Memory::Create(
-    const Context& context) {
-  const absl::StatusOr<AddressSpace*> space = AddressSpace::Of(context);
+absl::StatusOr<std::unique_ptr<Memory>> Memory::CreateAt(
+    const Context& context, uint64_t hint, bool unified) {
+  const absl::StatusOr<AddressSpace*> space =
+      AddressSpace::Of(context, hint);
   if (!space.ok()) return space.status();
-  std::unique_ptr<Memory> memory(new Memory(context, **space));
+  const Window& window = (*space)->window();
+  if (unified && window.delta != 0 && !window.IsApart()) {
+    return absl::UnimplementedError(absl::StrCat(
+        "cuda: the driver reserved 0x", absl::Hex((*space)->base()),
+        ", which overlaps the process's addresses at 0x",
+        absl::Hex(window.base), ": no unified memory is possible"));
+  }
+  std::unique_ptr<Memory> memory(new Memory(context, **space, unified));
   absl::Status found = memory->FindGranularity();
   if (!found.ok()) return found;
   return memory;
 }
 
-absl::StatusOr<std::unique_ptr<Memory>> Memory::Import(
-    const Context& context, MemoryExport exported) {
+absl::StatusOr<std::unique_ptr<Memory>> Memory::Create(const Context& context,
+                                                       bool unified) {
+  return CreateAt(context, 0, unified);
+}
+
+absl::StatusOr<std::unique_ptr<Memory>> Memory::Import(const Context& context,
+                                                       MemoryExport exported,
+                                                       bool unified) {
   if (exported.reserved.size() != 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("cuda: memory of ", exported.reserved.size(),
                      " reservations, expected 1"));
   }
-  const absl::StatusOr<AddressSpace*> space =
-      AddressSpace::Of(context, exported.reserved[0].address);
-  if (!space.ok()) return space.status();
-  std::unique_ptr<Memory> memory(new Memory(context, **space));
-  absl::Status status = memory->FindGranularity();
+  auto memory = CreateAt(context, exported.reserved[0].address, unified);
+  if (!memory.ok()) return memory;
+  absl::Status status;
   for (MemoryExport::Block& block : exported.blocks) {
-    if (status.ok()) status = memory->ImportBlock(block);
+    if (status.ok()) status = (*memory)->ImportBlock(block);
   }
   for (const MemoryExport::Range& range : exported.allocations) {
-    if (status.ok()) status = memory->ImportAllocation(range);
+    if (status.ok()) status = (*memory)->ImportAllocation(range);
   }
   if (!status.ok()) return status;
   return memory;
@@ -91,6 +103,7 @@ absl::StatusOr<MemoryExport> Memory::Export() const {
   std::lock_guard<std::mutex> lock(mutex_);
   const Library& library = context_.library();
   MemoryExport exported;
+  exported.unified = unified_;
   exported.reserved.push_back({space_.base(), space_.bytes()});
   for (const auto& [address, mapping] : mappings_) {
     const bool is_slab = mapping.slab != nullptr;
@@ -308,7 +321,7 @@ absl::Status Memory::Free(uint64_t address) {
 }
 
 uint64_t Memory::MapGranularity() const {
-  return space_.delta() == 0 ? granularity_ : 0;
+  return space_.delta() == 0 || unified_ ? granularity_ : 0;
 }
 
 absl::Status Memory::MapAt(uint64_t address, uint64_t bytes) {
@@ -317,6 +330,7 @@ absl::Status Memory::MapAt(uint64_t address, uint64_t bytes) {
         absl::StrCat("cuda: ", bytes, " bytes at 0x", absl::Hex(address),
                      " lie outside of the addresses that could be reserved"));
   }
+  address = space_.ToDevice(address);
   std::lock_guard<std::mutex> lock(mutex_);
   const auto [entry, is_new] = mappings_.try_emplace(address);
   // What could not be unmapped before is still there.
@@ -331,6 +345,7 @@ absl::Status Memory::MapAt(uint64_t address, uint64_t bytes) {
 }
 
 absl::Status Memory::UnmapAt(uint64_t address, uint64_t bytes) {
+  address = space_.ToDevice(address);
   std::lock_guard<std::mutex> lock(mutex_);
   const auto found = mappings_.find(address);
   if (found == mappings_.end() || !found->second.is_chosen ||
@@ -350,6 +365,7 @@ absl::Status Memory::UnmapAt(uint64_t address, uint64_t bytes) {
 // have different memory at the same ones.
 absl::Status Memory::TakeFrom(Memory& other, uint64_t address,
                               uint64_t bytes) {
+  address = space_.ToDevice(address);
   std::scoped_lock lock(mutex_, other.mutex_);
   const auto theirs = other.mappings_.find(address);
   if (theirs == other.mappings_.end() || theirs->second.bytes != bytes ||

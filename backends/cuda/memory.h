@@ -29,20 +29,23 @@ namespace hetgpu::cuda {
 class Memory {
  public:
   // The context must be the device's.
+  // `unified`: MapAt() and the like are called (OpenOptions). Unimplemented when
+  // that cannot be.
   static absl::StatusOr<std::unique_ptr<Memory>> Create(
-      const Context& context);
+      const Context& context, bool unified);
   // With what another process exported, at the same addresses. Unavailable when
   // these cannot be had here.
   static absl::StatusOr<std::unique_ptr<Memory>> Import(
-      const Context& context, MemoryExport exported);
+      const Context& context, MemoryExport exported, bool unified);
   ~Memory();
 
   // Aligned to 256 bytes. ResourceExhausted when the device has not enough.
   absl::StatusOr<uint64_t> Allocate(uint64_t bytes);
   // InvalidArgument when `address` is not the start of an allocation.
   absl::Status Free(uint64_t address);
-  // What mappings are multiples of; 0: the device's code cannot use the arena's
-  // own addresses.
+  const AddressSpace& space() const { return space_; }
+  // What mappings are multiples of; 0: the device is at a distance from the
+  // arena and is not unified.
   uint64_t MapGranularity() const;
   // Memory at addresses that the caller took from the arena.
   absl::Status MapAt(uint64_t address, uint64_t bytes);
@@ -72,8 +75,10 @@ class Memory {
     UniqueFd shared;
   };
 
-  Memory(const Context& context, AddressSpace& space)
-      : context_(context), space_(space) {}
+  Memory(const Context& context, AddressSpace& space, bool unified)
+      : context_(context), space_(space), unified_(unified) {}
+  static absl::StatusOr<std::unique_ptr<Memory>> CreateAt(
+      const Context& context, uint64_t hint, bool unified);
   absl::Status FindGranularity();
   void UnmapAll();
   absl::Status ImportBlock(MemoryExport::Block& block);
@@ -93,9 +98,11 @@ class Memory {
 
   const Context& context_;
   AddressSpace& space_;
+  const bool unified_;
   uint64_t granularity_ = 0;
   mutable std::mutex mutex_;
-  std::map<uint64_t, Mapping> mappings_;  // by start
+  // By start, an address of the GPU, as all below.
+  std::map<uint64_t, Mapping> mappings_;
   std::set<uint64_t> slabs_;              // starts of those that are slabs
   std::map<uint64_t, uint64_t> live_;     // small allocations: start → bytes
   bool keep_mapped_ = false;

@@ -46,9 +46,11 @@ CUresult FillOn(const Current& current, CUstream stream, uint64_t dst,
 
 }  // namespace
 
-CudaQueue::CudaQueue(const Context& context, Recovery& recovery,
-                     Watchdog& watchdog, StagingArena& staging)
+CudaQueue::CudaQueue(const Context& context, const AddressSpace& space,
+                     Recovery& recovery, Watchdog& watchdog,
+                     StagingArena& staging)
     : context_(context),
+      space_(space),
       recovery_(recovery),
       watchdog_(watchdog),
       log_(recovery.NewLog()),
@@ -204,7 +206,8 @@ absl::Status CudaQueue::Launch(LaunchDesc desc) {
 absl::Status CudaQueue::Copy(uint64_t dst, uint64_t src, uint64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   return Enqueue("cuMemcpyDtoDAsync", [&](const Current& current) {
-    return current.library().MemcpyDtoDAsync(dst, src, bytes, stream_);
+    return current.library().MemcpyDtoDAsync(
+        space_.ToDevice(dst), space_.ToDevice(src), bytes, stream_);
   });
 }
 
@@ -226,6 +229,7 @@ bool CudaQueue::IsDirect(const Current& current, const void* host,
 // before them, and are slow: good enough for a little data on an idle stream.
 CUresult CudaQueue::CopyIn(const Current& current, uint64_t dst,
                            const void* src, uint64_t bytes, bool now) {
+  dst = space_.ToDevice(dst);
   const bool running = IsRunning(current);
   if (IsDirect(current, src, bytes, running)) {
     return current.library().MemcpyHtoDAsync(dst, src, bytes, stream_);
@@ -238,6 +242,7 @@ CUresult CudaQueue::CopyIn(const Current& current, uint64_t dst,
 
 CUresult CudaQueue::CopyOut(const Current& current, void* dst, uint64_t src,
                             uint64_t bytes, bool now) {
+  src = space_.ToDevice(src);
   const bool running = IsRunning(current);
   if (IsDirect(current, dst, bytes, running)) {
     return current.library().MemcpyDtoHAsync(dst, src, bytes, stream_);
@@ -294,8 +299,9 @@ absl::Status CudaQueue::CopyPeer(uint64_t dst, Device& source, uint64_t src,
               ": its CUDA context is lost"));
           return CUresult{CUDA_SUCCESS};
         }
-        return current.library().MemcpyPeerAsync(dst, current.handle(), src,
-                                                 peer.handle(), bytes, stream_);
+        return current.library().MemcpyPeerAsync(
+            space_.ToDevice(dst), current.handle(), space_.ToDevice(src),
+            peer.handle(), bytes, stream_);
       });
   return refused.ok() ? copied : refused;
 }
@@ -304,7 +310,8 @@ absl::Status CudaQueue::Fill(uint64_t dst, uint64_t pattern,
                              uint32_t pattern_bytes, uint64_t count) {
   std::lock_guard<std::mutex> lock(mutex_);
   return Enqueue("cuMemsetAsync", [&](const Current& current) {
-    return FillOn(current, stream_, dst, pattern, pattern_bytes, count);
+    return FillOn(current, stream_, space_.ToDevice(dst), pattern,
+                  pattern_bytes, count);
   });
 }
 

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "backends/common/driver.h"
+#include "backends/cuda/address_space.h"
 #include "backends/cuda/context.h"
 #include "backends/cuda/host_work.h"
 #include "backends/cuda/recovery.h"
@@ -25,8 +26,8 @@ namespace hetgpu::cuda {
 class CudaQueue final : public Queue {
  public:
   // All outlive the queue.
-  CudaQueue(const Context& context, Recovery& recovery, Watchdog& watchdog,
-            StagingArena& staging);
+  CudaQueue(const Context& context, const AddressSpace& space,
+            Recovery& recovery, Watchdog& watchdog, StagingArena& staging);
   ~CudaQueue() override;
 
   absl::Status Launch(LaunchDesc desc) override;
@@ -80,6 +81,7 @@ class CudaQueue final : public Queue {
   void ClearLog();
 
   const Context& context_;
+  const AddressSpace& space_;
   Recovery& recovery_;
   Watchdog& watchdog_;
   const std::shared_ptr<LaunchLog> log_;

@@ -38,6 +38,14 @@ absl::StatusOr<bool> TakesNativeRoute(const ModuleInfo& info) {
   return true;
 }
 
+absl::Status CheckRouteOfDistant(const Window& window) {
+  if (Asked() != "native") return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat(
+      "cuda: ", kVariable, " is native, but the GPU has the unified memory of 0x",
+      absl::Hex(window.base), " at 0x", absl::Hex(window.base + window.delta),
+      ", which only recompiled code knows"));
+}
+
 std::string WhyRecompiled(std::string_view image_says) {
   if (Asked() == "recompiled") {
     return absl::StrCat(kVariable, " is recompiled");

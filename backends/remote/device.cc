@@ -10,8 +10,19 @@
 #include "backends/remote/kernel.h"
 #include "backends/remote/queue.h"
 #include "backends/remote/texture.h"
+#include "memory/arena.h"
 
 namespace hetgpu::remote {
+namespace {
+
+// Where the addresses of this process lie, from now on for good.
+MemoryExport::Range SettledArena() {
+  memory::Arena& arena = memory::Arena::Process();
+  arena.Place(arena.base(), arena.bytes());
+  return {arena.base(), arena.bytes()};
+}
+
+}  // namespace
 
 // Its host functions may not wait: others' answers come by the same thread.
 DeviceInfo AsRemote(DeviceInfo info) {
@@ -24,14 +35,16 @@ DeviceInfo AsRemote(DeviceInfo info) {
 
 absl::StatusOr<std::unique_ptr<Device>> RemoteDevice::Open(
     std::shared_ptr<ServerProcess> process, const std::string& backend,
-    uint32_t ordinal, DeviceInfo info, MemoryExport memory) {
+    uint32_t ordinal, DeviceInfo info, OpenOptions options) {
   auto connection = Connection::Open(std::move(process));
   if (!connection.ok()) return connection.status();
   remote::Open message;
   message.backend = backend;
   message.ordinal = ordinal;
+  MemoryExport& memory = options.memory;
   message.reserved = std::move(memory.reserved);
   message.allocations = std::move(memory.allocations);
+  if (options.unified) message.arena = SettledArena();
   std::vector<UniqueFd> handles;
   for (MemoryExport::Block& block : memory.blocks) {
     message.blocks.push_back(block.range);
@@ -46,7 +59,7 @@ absl::StatusOr<std::unique_ptr<Device>> RemoteDevice::Open(
   info.target = reply->target;
   return std::unique_ptr<Device>(
       new RemoteDevice(std::move(info), *std::move(connection),
-                       *reply));
+                       *reply, options.unified));
 }
 
 template <typename Message>
@@ -71,6 +84,7 @@ absl::StatusOr<MemoryExport> RemoteDevice::ExportMemory() {
                      handles.size(), " handles"));
   }
   MemoryExport memory;
+  memory.unified = unified_;
   memory.reserved = std::move(reply->reserved);
   memory.allocations = std::move(reply->allocations);
   for (size_t i = 0; i < handles.size(); ++i) {

@@ -18,11 +18,11 @@ DeviceInfo AsRemote(DeviceInfo info);
 // server is gone.
 class RemoteDevice final : public Device {
  public:
-  // Has the server open device `ordinal` of `backend` with `memory` in place.
-  // `info` is what the device is; the host cannot address its memory.
+  // Has the server open device `ordinal` of `backend`. `info` is what the device
+  // is; the host cannot address its memory.
   static absl::StatusOr<std::unique_ptr<Device>> Open(
       std::shared_ptr<ServerProcess> process, const std::string& backend,
-      uint32_t ordinal, DeviceInfo info, MemoryExport memory);
+      uint32_t ordinal, DeviceInfo info, OpenOptions options);
 
   const DeviceInfo& info() const override { return info_; }
   absl::Status Lost() const override { return connection_->Lost(); }
@@ -58,11 +58,12 @@ class RemoteDevice final : public Device {
 
  private:
   RemoteDevice(DeviceInfo info, std::shared_ptr<Connection> connection,
-               const OpenReply& reply)
+               const OpenReply& reply, bool unified)
       : info_(std::move(info)),
         connection_(std::move(connection)),
         printing_(reply.printing),
-        map_granularity_(reply.map_granularity) {}
+        map_granularity_(reply.map_granularity),
+        unified_(unified) {}
   absl::Status CopyThroughHost(Device& from, uint64_t address, uint64_t bytes);
   // The reply, unless it or the way to it failed.
   template <typename Message>
@@ -72,6 +73,7 @@ class RemoteDevice final : public Device {
   const std::shared_ptr<Connection> connection_;
   const absl::Status printing_;
   const uint64_t map_granularity_;
+  const bool unified_;
 };
 
 }  // namespace hetgpu::remote

@@ -41,6 +41,11 @@ class IsolatingDriver final : public Driver {
   }
 
   absl::StatusOr<std::unique_ptr<Device>> Open(uint32_t ordinal) override {
+    return OpenWith(ordinal, {});
+  }
+
+  absl::StatusOr<std::unique_ptr<Device>> OpenWith(
+      uint32_t ordinal, OpenOptions options) override {
     auto infos = Enumerate();
     if (!infos.ok()) return infos.status();
     if (ordinal >= infos->size()) {
@@ -48,7 +53,8 @@ class IsolatingDriver final : public Driver {
           absl::StrCat("remote: no device ", ordinal, ": there are ",
                        infos->size()));
     }
-    return OpenRemote(std::string(name()), ordinal, (*infos)[ordinal], {});
+    return OpenRemote(std::string(name()), ordinal, (*infos)[ordinal],
+                      std::move(options));
   }
 
   absl::StatusOr<Reopened> Reopen(uint32_t ordinal, Device& lost) override {
@@ -64,11 +70,11 @@ class IsolatingDriver final : public Driver {
 absl::StatusOr<std::unique_ptr<Device>> OpenRemote(const std::string& backend,
                                                    uint32_t ordinal,
                                                    const DeviceInfo& info,
-                                                   MemoryExport memory) {
+                                                   OpenOptions options) {
   auto process = ServerProcess::Start();
   if (!process.ok()) return process.status();
   return RemoteDevice::Open(*std::move(process), backend, ordinal, info,
-                            std::move(memory));
+                            std::move(options));
 }
 
 absl::StatusOr<Reopened> ReopenRemote(const std::string& backend,
@@ -83,8 +89,11 @@ absl::StatusOr<Reopened> ReopenRemote(const std::string& backend,
   for (const MemoryExport::Range& range : memory->allocations) {
     reopened.bytes_kept += range.bytes;
   }
+  OpenOptions options;
+  options.unified = memory->unified;
+  options.memory = *std::move(memory);
   auto device =
-      OpenRemote(backend, ordinal, lost.info(), *std::move(memory));
+      OpenRemote(backend, ordinal, lost.info(), std::move(options));
   if (!device.ok()) return device.status();
   // Before the new device is used: what still runs on the old one may write.
   lost.ReleaseLost();

@@ -10,11 +10,11 @@
 
 namespace hetgpu::remote {
 
-// Starts a server and has it open a device of `backend`, with `memory` in place.
+// Starts a server and has it open a device of `backend`; it may always be ended.
 absl::StatusOr<std::unique_ptr<Device>> OpenRemote(const std::string& backend,
                                                    uint32_t ordinal,
                                                    const DeviceInfo& info,
-                                                   MemoryExport memory);
+                                                   OpenOptions options);
 
 // The same with the memory of `lost`, a device of this process or of a server,
 // which then is ended.

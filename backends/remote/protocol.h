@@ -61,7 +61,7 @@ inline auto Fields(TextureDesc& t) {
 namespace remote {
 
 // Both sides must speak the same one.
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
 
 // Descriptors that the server finds open.
 inline constexpr int kControlFd = 3;
@@ -185,7 +185,9 @@ struct Handles {
   uint32_t count = 0;
   HETGPU_FIELDS(count)
 };
-// The first message of a session. Handles of the blocks come before.
+// The first message of a session. Handles of the blocks come before. `arena`:
+// for a unified device, the addresses of the client, which the server takes for
+// its own.
 struct Open {
   static constexpr Type kType = Type::kOpen;
   using Reply = OpenReply;
@@ -193,7 +195,8 @@ struct Open {
   std::string backend;
   uint32_t ordinal = 0;
   std::vector<MemoryExport::Range> reserved, blocks, allocations;
-  HETGPU_FIELDS(version, backend, ordinal, reserved, blocks, allocations)
+  MemoryExport::Range arena;
+  HETGPU_FIELDS(version, backend, ordinal, reserved, blocks, allocations, arena)
 };
 struct Allocate {
   static constexpr Type kType = Type::kAllocate;

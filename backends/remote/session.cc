@@ -34,6 +34,24 @@ bool SetAside(memory::Arena& arena) {
   return is_free;
 }
 
+absl::Status TakeOver(const MemoryExport::Range& arena) {
+  constexpr uint64_t kPage = 4096, kLimit = uint64_t{1} << 47;
+  const bool is_range = arena.address % kPage == 0 && arena.address != 0 &&
+                        arena.bytes <= memory::kArenaBytes &&
+                        arena.address <= kLimit - arena.bytes;
+  if (!is_range) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("remote: ", arena.bytes, " bytes at 0x",
+                     absl::Hex(arena.address), " are no range of addresses"));
+  }
+  if (memory::Arena::Process().Place(arena.address, arena.bytes)) {
+    return absl::OkStatus();
+  }
+  return absl::UnavailableError(absl::StrCat(
+      "remote: the server's addresses lie elsewhere than at 0x",
+      absl::Hex(arena.address)));
+}
+
 absl::Status CheckLimit(DeviceLimit limit) {
   if (limit <= DeviceLimit::kHeapBytes) return absl::OkStatus();
   return absl::InvalidArgumentError("remote: there is no such limit");
@@ -249,6 +267,11 @@ absl::StatusOr<std::unique_ptr<Device>> Session::OpenDevice(Open& message) {
   if (!driver.ok()) return driver.status();
   OpenOptions options;
   options.disposable_process = true;
+  options.unified = message.arena.bytes != 0;
+  if (options.unified) {
+    absl::Status placed = TakeOver(message.arena);
+    if (!placed.ok()) return placed;
+  }
   options.memory = TakeMemory(message, std::move(handles));
   return (*driver)->OpenWith(message.ordinal, std::move(options));
 }

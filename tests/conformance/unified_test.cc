@@ -1,6 +1,7 @@
 // Unified contexts on every ordered pair of devices: what one builds the other
 // walks, at the same addresses. HETGPU_TEST_DEVICES ("cpu:0,cuda:0") chooses the
 // devices.
+#include <cstddef>
 #include <cstdlib>
 #include <sstream>
 #include <thread>
@@ -163,6 +164,110 @@ TEST_P(UnifiedSuite, AHashTableGrowsOnBoth) {
       ASSERT_EQ(values[i], i < kCount ? i * 7 : ~0u) << i;
     }
   }
+}
+
+// As in kernels/spaces.cu.
+struct Places {
+  uint32_t in[128], mixed[128], ordered[128], staged[128], heap[128];
+  uint32_t fixed[128];
+  uint64_t self[128], links[128];
+  uint32_t total, exchanged, largest, counted;
+  uint16_t a[256], b[256];
+  float product[256];
+};
+
+constexpr uint16_t kHalves[] = {0, 0x3c00, 0x4000, 0x4200};  // 0 to 3
+
+Places PlacesBefore() {
+  Places places = {};
+  for (uint32_t i = 0; i < 128; ++i) places.in[i] = i * 3;
+  for (uint32_t i = 0; i < 256; ++i) {
+    places.a[i] = kHalves[(i / 16 + i) % 4];
+    places.b[i] = i / 16 == i % 16 ? kHalves[2] : 0;
+  }
+  return places;
+}
+
+// What every_space makes of it at `address`, but for links.
+Places PlacesAfter(uint64_t address, uint32_t turn) {
+  constexpr uint32_t kTable[] = {100, 200, 300, 400};
+  constexpr uint32_t kFactors[] = {3, 5, 7, 9};
+  Places places = PlacesBefore();
+  for (uint32_t i = 0; i < 128; ++i) {
+    uint32_t local[] = {10, 20, 30, 40};
+    local[turn % 4] += i;
+    uint32_t of_both[] = {places.in[i], i * 2};
+    const uint32_t values[] = {of_both[0], of_both[1], local[i % 4],
+                               kTable[i % 4]};
+    uint32_t sum = 0;
+    for (uint32_t k = 0; k < 4; ++k) sum = sum * 3 + values[(k + turn) % 4];
+    of_both[(turn + i) % 2] += sum;
+    places.in[i] = of_both[0];
+    places.mixed[i] = sum + of_both[1];
+    places.ordered[i] = 2 * of_both[0];
+    places.staged[127 - i] = of_both[0];
+    places.heap[i] = i + 1000;
+    places.fixed[i] = kFactors[2] * i + kFactors[(i + turn) % 4];
+    places.self[i] = address + offsetof(Places, self) + i * 8;
+    places.total += i;
+  }
+  places.exchanged = 77;
+  places.largest = 127 * 3;
+  places.counted = 7 + 128;
+  for (uint32_t i = 0; i < 256; ++i) {
+    places.product[i] = 2.0f * ((i / 16 + i) % 4);
+  }
+  return places;
+}
+
+TEST_P(UnifiedSuite, EverySpaceIsReached) {
+  const hetgpuDevicePtr address = Alloc(a_, sizeof(Places));
+  uint32_t turn = 0;
+  for (const Side& side : {a_, b_, a_}) {
+    SCOPED_TRACE(++turn);
+    hetgpuModule module = nullptr;
+    ASSERT_SUCCESS(hetgpuModuleLoadFile(
+        side.context, HETGPU_SOURCE_DIR "/tests/conformance/kernels/spaces.ptx",
+        &module));
+    const Places before = PlacesBefore();
+    EXPECT_SUCCESS(hetgpuMemCopyHtoD(a_.context, address, &before,
+                                     sizeof(before)));
+    EXPECT_SUCCESS(Launch({side.context, module}, "every_space", 128, address,
+                          turn));
+    const Places found = Download<Places>(b_, address, 1)[0];
+    const Places wanted = PlacesAfter(address, turn);
+    for (uint32_t i = 0; i < 128; ++i) {
+      ASSERT_EQ(found.in[i], wanted.in[i]) << i;
+      ASSERT_EQ(found.mixed[i], wanted.mixed[i]) << i;
+      ASSERT_EQ(found.ordered[i], wanted.ordered[i]) << i;
+      ASSERT_EQ(found.staged[i], wanted.staged[i]) << i;
+      ASSERT_EQ(found.heap[i], wanted.heap[i]) << i;
+      ASSERT_EQ(found.fixed[i], wanted.fixed[i]) << i;
+      ASSERT_EQ(found.self[i], wanted.self[i]) << i;
+    }
+    for (uint32_t i = 0; i < 256; ++i) {
+      ASSERT_EQ(found.product[i], wanted.product[i]) << i;
+    }
+    EXPECT_EQ(found.total, wanted.total);
+    EXPECT_EQ(found.exchanged, wanted.exchanged);
+    EXPECT_EQ(found.largest, wanted.largest);
+    EXPECT_EQ(found.counted, wanted.counted);
+    EXPECT_SUCCESS(hetgpuModuleUnload(module));
+  }
+}
+
+// With HETGPU_CUDA_ARENA_BASE, GPUs have unified memory at a distance.
+TEST_P(UnifiedSuite, AtADistanceKernelsAreRecompiled) {
+  const bool is_distant = std::getenv("HETGPU_CUDA_ARENA_BASE") != nullptr &&
+                          GetParam().second.starts_with("cuda");
+  hetgpuFunction function = nullptr;
+  EXPECT_SUCCESS(hetgpuModuleGetFunction(b_.module, "walk_list", &function));
+  const char* text = nullptr;
+  EXPECT_SUCCESS(hetgpuFunctionGetText(
+      function, HETGPU_FUNCTION_TEXT_EXPLANATION, &text));
+  EXPECT_EQ(std::string(text).find("at a distance") != std::string::npos,
+            is_distant)
+      << text;
 }
 
 TEST_P(UnifiedSuite, CopiesAndFillsWorkFromBothSides) {

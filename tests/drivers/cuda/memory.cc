@@ -188,6 +188,7 @@ CUresult MemAddressReserve(CUdeviceptr* address, size_t bytes, size_t alignment,
   const auto start = reinterpret_cast<uint64_t>(memory);
   *address = (start + kGranularity - 1) / kGranularity * kGranularity;
   Get().reservations[*address] = bytes;
+  Processor::PlaceMemory(*address, bytes);
   return CUDA_SUCCESS;
 }
 

@@ -59,18 +59,21 @@ absl::StatusOr<const CompilerApi*> OpenCompiler() {
   return get();
 }
 
-// This copy of the arena has the addresses of the program's own. Its upper half
-// is for variables of modules; programs use the lower one first.
-void TakeAddresses() {
+// This copy of the arena lies where the program first reserved addresses. Its
+// upper half is for variables of modules; programs use the lower one first.
+void TakeAddresses(uint64_t base, uint64_t bytes) {
+  static auto* const mutex = new std::mutex;
+  std::lock_guard<std::mutex> lock(*mutex);
   memory::Arena& arena = memory::Arena::Process();
   if (arena.is_settled()) return;
-  arena.Settle(arena.base(), arena.bytes());
+  arena.Place(base, bytes);
   arena.Allocate(arena.bytes() / 2, kPage);
 }
 
 // Needs the lock of Processor::Of.
 std::unique_ptr<Device> OpenDevice(CUdevice ordinal) {
-  TakeAddresses();
+  const memory::Arena& arena = memory::Arena::Process();
+  TakeAddresses(arena.base(), arena.bytes());
   absl::StatusOr<cpu::Options> options = cpu::ReadOptions();
   if (options.ok()) {
     options->host_base =
@@ -87,6 +90,10 @@ std::unique_ptr<Device> OpenDevice(CUdevice ordinal) {
 }
 
 }  // namespace
+
+void Processor::PlaceMemory(uint64_t base, uint64_t bytes) {
+  TakeAddresses(base, bytes);
+}
 
 Processor& Processor::Of(CUdevice device) {
   static auto* const mutex = new std::mutex;

@@ -21,6 +21,8 @@ namespace hetgpu::cuda::fake {
 // Thread-safe.
 class Processor {
  public:
+  // The addresses of all GPUs; the first call counts, before Of().
+  static void PlaceMemory(uint64_t base, uint64_t bytes);
   // Made when first asked for, and never destroyed: kernels may run on.
   static Processor& Of(CUdevice device);
 

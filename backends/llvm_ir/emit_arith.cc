@@ -1,5 +1,6 @@
 // arith: integer arithmetic as it is; shifts and divisions made total.
 #include "backends/llvm_ir/ir_util.h"
+#include "backends/llvm_ir/lane_division.h"
 #include "backends/llvm_ir/op_table.h"
 #include "hetir/dialect/HetIR.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -64,11 +65,11 @@ llvm::Value* EmitShift(Emitter& e, Op op) {
 }
 template <typename Op, bool kSigned>
 llvm::Value* EmitDiv(Emitter& e, Op op) {
-  return DivTotal(e.ir(), e.Get(op.getLhs()), e.Get(op.getRhs()), kSigned);
+  return Divide(e, e.Get(op.getLhs()), e.Get(op.getRhs()), kSigned);
 }
 template <typename Op, bool kSigned>
 llvm::Value* EmitRem(Emitter& e, Op op) {
-  return RemTotal(e.ir(), e.Get(op.getLhs()), e.Get(op.getRhs()), kSigned);
+  return Remainder(e, e.Get(op.getLhs()), e.Get(op.getRhs()), kSigned);
 }
 
 llvm::Value* EmitBitcast(Emitter& e, arith::BitcastOp op) {

@@ -1,6 +1,9 @@
 // Integer ops that arith lacks. Each is straight-line code that also works
 // lane by lane on vectors.
 #include "backends/llvm_ir/ir_util.h"
+#include "backends/llvm_ir/lane_division.h"
+#include "backends/llvm_ir/lane_strides.h"
+#include "backends/llvm_ir/lanes_one_by_one.h"
 #include "backends/llvm_ir/op_table.h"
 #include "hetir/dialect/HetIR.h"
 
@@ -17,24 +20,30 @@ llvm::Value* CountLeadingZeros(Ir& ir, llvm::Value* a) {
   return Binary(ir, Id::ctlz, a, ir.getFalse());
 }
 
-llvm::Value* EmitMulHi(Emitter& e, MulHiOp op) {
-  Ir& ir = e.ir();
-  llvm::Value* a = e.Get(op.getA());
+llvm::Value* HighProduct(Ir& ir, llvm::Value* a, llvm::Value* b,
+                         bool is_signed) {
   unsigned width = BitWidth(a);
   llvm::Type* wide = IntLike(a->getType(), 2 * width);
-  llvm::Value* product =
-      ir.CreateMul(ir.CreateIntCast(a, wide, op.getIsSigned()),
-                   ir.CreateIntCast(e.Get(op.getB()), wide, op.getIsSigned()));
+  llvm::Value* product = ir.CreateMul(ir.CreateIntCast(a, wide, is_signed),
+                                      ir.CreateIntCast(b, wide, is_signed));
   return ir.CreateTrunc(ir.CreateLShr(product, width), a->getType());
 }
 
+llvm::Value* EmitMulHi(Emitter& e, MulHiOp op) {
+  llvm::Value* a = e.Get(op.getA());
+  llvm::Value* b = e.Get(op.getB());
+  auto high = [&](llvm::Value* x, llvm::Value* y) {
+    return HighProduct(e.ir(), x, y, op.getIsSigned());
+  };
+  if (BitWidth(a) < 64 || !HoldsLanes(op.getA())) return high(a, b);
+  return MapShared(e, op.getIsSigned() ? "mulhis" : "mulhiu", a, b, high);
+}
+
 llvm::Value* EmitDiv(Emitter& e, DivOp op) {
-  return DivTotal(e.ir(), e.Get(op.getA()), e.Get(op.getB()),
-                  op.getIsSigned());
+  return Divide(e, e.Get(op.getA()), e.Get(op.getB()), op.getIsSigned());
 }
 llvm::Value* EmitRem(Emitter& e, RemOp op) {
-  return RemTotal(e.ir(), e.Get(op.getA()), e.Get(op.getB()),
-                  op.getIsSigned());
+  return Remainder(e, e.Get(op.getA()), e.Get(op.getB()), op.getIsSigned());
 }
 llvm::Value* EmitAddSat(Emitter& e, AddSatOp op) {
   return Binary(e.ir(), op.getIsSigned() ? Id::sadd_sat : Id::uadd_sat,

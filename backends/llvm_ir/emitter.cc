@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "backends/llvm_ir/ir_util.h"
 #include "backends/llvm_ir/memory_access.h"
 #include "backends/llvm_ir/op_table.h"
 #include "backends/llvm_ir/target_hooks.h"
@@ -19,6 +20,15 @@ namespace hetgpu::llvm_ir {
 namespace {
 
 constexpr char kKeepsRegisters[] = "no_caller_saved_registers";
+
+// Where a register is an argument and may be changed, the code generator knows
+// it of its parts, but not of the wider register that it is part of: arguments
+// fill theirs.
+llvm::Type* ArgumentType(llvm::Type* type) {
+  if (!type->isIntOrIntVectorTy()) return type;
+  unsigned width = type->isVectorTy() ? 16 : 64;
+  return type->getScalarSizeInBits() < width ? IntLike(type, width) : type;
+}
 
 }  // namespace
 
@@ -133,6 +143,7 @@ llvm::Value* Emitter::line() {
 
 llvm::Function* Emitter::DefineShared(
     const llvm::Twine& name, llvm::FunctionType* type,
+    llvm::ArrayRef<llvm::Type*> types,
     llvm::function_ref<llvm::Value*(llvm::ArrayRef<llvm::Value*>)> body) {
   llvm::Function* caller = function_;
   auto* shared = llvm::Function::Create(
@@ -155,17 +166,22 @@ llvm::Function* Emitter::DefineShared(
   llvm::IRBuilderBase::InsertPointGuard guard(ir_);
   llvm::SaveAndRestore in_shared(function_, shared);
   llvm::SaveAndRestore at_line(line_, kLineOfCaller);
-  llvm::SaveAndRestore line(shared_line_,
-                            static_cast<llvm::Value*>(shared->getArg(1)));
   llvm::SaveAndRestore no_mask(noted_mask_,
                                static_cast<llvm::Value*>(nullptr));
   ir_.SetInsertPoint(llvm::BasicBlock::Create(context(), "", shared));
+  if (llvm::DISubprogram* scope = shared->getSubprogram()) {
+    ir_.SetCurrentDebugLocation(
+        llvm::DILocation::get(context(), line_, 0, scope));
+  }
   MarkAccess({LaneAccess::kOther});
   llvm::SmallVector<llvm::Value*> arguments;
-  for (llvm::Argument& argument : shared->args()) {
-    if (argument.getArgNo() > 1) arguments.push_back(&argument);
+  for (auto [argument, type] : llvm::zip_equal(shared->args(), types)) {
+    arguments.push_back(type->isIntOrIntVectorTy()
+                            ? ir_.CreateTrunc(&argument, type)
+                            : &argument);
   }
-  llvm::Value* result = body(arguments);
+  llvm::SaveAndRestore line(shared_line_, arguments[1]);
+  llvm::Value* result = body(llvm::ArrayRef(arguments).drop_front(2));
   if (result) {
     ir_.CreateRet(result);
   } else {
@@ -180,16 +196,22 @@ llvm::Value* Emitter::CallShared(
     llvm::function_ref<llvm::Value*(llvm::ArrayRef<llvm::Value*>)> body) {
   llvm::SmallVector<llvm::Value*> all = {function_->getArg(0), line()};
   all.append(arguments.begin(), arguments.end());
-  llvm::SmallVector<llvm::Type*> types;
-  for (llvm::Value* argument : all) types.push_back(argument->getType());
-  auto* type = llvm::FunctionType::get(result, types, false);
+  llvm::SmallVector<llvm::Type*> types, passed;
+  for (llvm::Value*& argument : all) {
+    types.push_back(argument->getType());
+    passed.push_back(ArgumentType(types.back()));
+    if (types.back()->isIntOrIntVectorTy()) {
+      argument = ir_.CreateZExt(argument, passed.back());
+    }
+  }
+  auto* type = llvm::FunctionType::get(result, passed, false);
   llvm::SmallString<64> full_name(kSharedPrefix);
   name.toVector(full_name);
   for (llvm::Type* each : types) {
     llvm::raw_svector_ostream(full_name) << "." << *each;
   }
   llvm::Function* shared = function_->getParent()->getFunction(full_name);
-  if (!shared) shared = DefineShared(full_name, type, body);
+  if (!shared) shared = DefineShared(full_name, type, types, body);
   llvm::CallInst* call = ir_.CreateCall(shared, all);
   call->setCallingConv(llvm::CallingConv::Fast);
   call->addFnAttr(llvm::Attribute::NoUnwind);

@@ -86,8 +86,8 @@ class Emitter {
   // Calls the function `name` that ops of this one share, with the block, the
   // line and `arguments`, and gives its result (null for void). On the first
   // call `body` emits it from its arguments, with the emitter inside it; it
-  // must give what is returned. Shared functions call none. Code that rarely
-  // runs goes there: what stays behind is smaller.
+  // must give what is returned. Code that rarely runs, or that is large, goes
+  // there: what stays behind is smaller.
   llvm::Value* CallShared(
       const llvm::Twine& name, llvm::Type* result,
       llvm::ArrayRef<llvm::Value*> arguments,
@@ -96,6 +96,7 @@ class Emitter {
  private:
   llvm::Function* DefineShared(
       const llvm::Twine& name, llvm::FunctionType* type,
+      llvm::ArrayRef<llvm::Type*> types,
       llvm::function_ref<llvm::Value*(llvm::ArrayRef<llvm::Value*>)> body);
   absl::Status EmitBlock(mlir::Block& block);
   absl::Status EmitOperation(mlir::Operation* op);

@@ -48,7 +48,8 @@ llvm::Value* LowMask(Ir& ir, llvm::Value* count) {
       ShlTotal(ir, llvm::Constant::getAllOnesValue(type), count));
 }
 
-llvm::Value* DivTotal(Ir& ir, llvm::Value* a, llvm::Value* b, bool is_signed) {
+llvm::Value* DivTotal(Ir& ir, llvm::Value* a, llvm::Value* b, bool is_signed,
+                      DivideBy divide) {
   llvm::Type* type = a->getType();
   llvm::Value* zero = ir.CreateICmpEQ(b, Int(type, 0));
   llvm::Constant* ones = llvm::Constant::getAllOnesValue(type);
@@ -61,12 +62,17 @@ llvm::Value* DivTotal(Ir& ir, llvm::Value* a, llvm::Value* b, bool is_signed) {
                                             ir.CreateICmpEQ(b, ones)));
   }
   llvm::Value* divisor = ir.CreateSelect(unsafe, Int(type, 1), b);
-  llvm::Value* quotient =
-      is_signed ? ir.CreateSDiv(a, divisor) : ir.CreateUDiv(a, divisor);
-  return ir.CreateSelect(zero, ones, quotient);
+  return ir.CreateSelect(zero, ones, divide(divisor));
 }
 
-llvm::Value* RemTotal(Ir& ir, llvm::Value* a, llvm::Value* b, bool is_signed) {
+llvm::Value* DivTotal(Ir& ir, llvm::Value* a, llvm::Value* b, bool is_signed) {
+  return DivTotal(ir, a, b, is_signed, [&](llvm::Value* divisor) {
+    return is_signed ? ir.CreateSDiv(a, divisor) : ir.CreateUDiv(a, divisor);
+  });
+}
+
+llvm::Value* RemTotal(Ir& ir, llvm::Value* a, llvm::Value* b, bool is_signed,
+                      DivideBy divide) {
   llvm::Type* type = a->getType();
   llvm::Value* zero = ir.CreateICmpEQ(b, Int(type, 0));
   llvm::Value* unsafe = zero;
@@ -76,10 +82,14 @@ llvm::Value* RemTotal(Ir& ir, llvm::Value* a, llvm::Value* b, bool is_signed) {
                                    b, llvm::Constant::getAllOnesValue(type)));
   }
   llvm::Value* divisor = ir.CreateSelect(unsafe, Int(type, 1), b);
-  llvm::Value* remainder =
-      is_signed ? ir.CreateSRem(a, divisor) : ir.CreateURem(a, divisor);
   return ir.CreateSelect(zero, llvm::Constant::getAllOnesValue(type),
-                         remainder);
+                         divide(divisor));
+}
+
+llvm::Value* RemTotal(Ir& ir, llvm::Value* a, llvm::Value* b, bool is_signed) {
+  return RemTotal(ir, a, b, is_signed, [&](llvm::Value* divisor) {
+    return is_signed ? ir.CreateSRem(a, divisor) : ir.CreateURem(a, divisor);
+  });
 }
 
 llvm::Value* AmountLike(Ir& ir, llvm::Value* amount, llvm::Type* type) {

@@ -48,6 +48,12 @@ llvm::Value* LowMask(Ir& ir, llvm::Value* count);
 // Total division: see hetir.div and hetir.rem.
 llvm::Value* DivTotal(Ir& ir, llvm::Value* a, llvm::Value* b, bool is_signed);
 llvm::Value* RemTotal(Ir& ir, llvm::Value* a, llvm::Value* b, bool is_signed);
+// The same with an own way to divide `a` by what makes every division safe.
+using DivideBy = llvm::function_ref<llvm::Value*(llvm::Value* divisor)>;
+llvm::Value* DivTotal(Ir& ir, llvm::Value* a, llvm::Value* b, bool is_signed,
+                      DivideBy divide);
+llvm::Value* RemTotal(Ir& ir, llvm::Value* a, llvm::Value* b, bool is_signed,
+                      DivideBy divide);
 
 // An amount brought to the width of `type`; a wider one saturates, so that
 // comparisons with the width keep their meaning.

@@ -271,4 +271,30 @@ void StoreShared(Emitter& e, const Access& access, llvm::Value* value) {
                });
 }
 
+llvm::Value* MapShared(
+    Emitter& e, const llvm::Twine& name, llvm::Value* a, llvm::Value* b,
+    llvm::function_ref<llvm::Value*(llvm::Value*, llvm::Value*)> fn) {
+  auto body = [&](llvm::ArrayRef<llvm::Value*> arguments) -> llvm::Value* {
+    Ir& ir = e.ir();
+    auto lane_of_a = ByLane(e, arguments[0]);
+    auto lane_of_b = ByLane(e, arguments[1]);
+    LaneSlot results(e, a->getType());
+    llvm::BasicBlock* before = ir.GetInsertBlock();
+    auto* loop = llvm::BasicBlock::Create(e.context(), "", e.function());
+    auto* next = llvm::BasicBlock::Create(e.context(), "", e.function());
+    ir.CreateBr(loop);
+    ir.SetInsertPoint(loop);
+    llvm::PHINode* lane = ir.CreatePHI(ir.getInt32Ty(), 2);
+    lane->addIncoming(ir.getInt32(0), before);
+    results.SetLane(lane, fn(lane_of_a(lane), lane_of_b(lane)));
+    llvm::Value* following = ir.CreateAdd(lane, ir.getInt32(1));
+    lane->addIncoming(following, ir.GetInsertBlock());
+    ir.CreateCondBr(ir.CreateICmpULT(following, ir.getInt32(kLanes)), loop,
+                    next);
+    ir.SetInsertPoint(next);
+    return results.Get();
+  };
+  return e.CallShared(name, a->getType(), {a, b}, body);
+}
+
 }  // namespace hetgpu::llvm_ir

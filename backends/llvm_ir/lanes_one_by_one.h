@@ -28,6 +28,12 @@ llvm::Value* LoadShared(Emitter& emitter, const Access& access,
                         llvm::Type* element);
 void StoreShared(Emitter& emitter, const Access& access, llvm::Value* value);
 
+// Applies `fn`, which the name says all of, to every lane of vectors of one
+// type, in a shared function: for what no instruction does to a vector.
+llvm::Value* MapShared(
+    Emitter& emitter, const llvm::Twine& name, llvm::Value* a, llvm::Value* b,
+    llvm::function_ref<llvm::Value*(llvm::Value*, llvm::Value*)> fn);
+
 }  // namespace hetgpu::llvm_ir
 
 #endif  // HETGPU_BACKENDS_LLVM_IR_LANES_ONE_BY_ONE_H_

@@ -379,17 +379,15 @@ llvm::SmallVector<llvm::Value*> TestedAddresses(Emitter& e,
   return {tested.low, tested.high};
 }
 
-// Leaves lanes that go one by one to a function that such accesses share, where
-// it has nothing to check: then it needs few registers.
+// Leaves lanes that no instruction takes several of to a function that such
+// accesses share.
 bool SetOneByOne(Emitter& e, const AccessRequest& request, AddressTest test,
                  Access& access) {
-  if (!request.plain || e.hooks().GatherLanes(request.bytes) != 0 ||
-      test != AddressTest::kNone ||
-      AlignmentOf(e, request) != Alignment::kKnown) {
-    return false;
-  }
+  if (!request.plain || e.hooks().GatherLanes(request.bytes) != 0) return false;
   access.parts = PartsOf(e, request, nullptr);
-  access.aligned = true;
+  if (access.parts.is_offset && test != AddressTest::kNone) return false;
+  access.aligned = AlignmentOf(e, request) == Alignment::kKnown;
+  access.untested = test != AddressTest::kNone;
   access.one_by_one = true;
   return true;
 }

@@ -63,6 +63,20 @@ llvm::Value* StackField(Emitter& e, size_t offset) {
   return ir.CreatePtrToInt(field, ir.getInt64Ty());
 }
 
+// The one of these calls that returns: from a function that keeps the registers
+// of its callers, who would have to give up all of theirs.
+llvm::CallInst* CallGenericCheck(Emitter& e, llvm::Value* address,
+                                 llvm::Value* word, llvm::Value* lane) {
+  auto body = [&](llvm::ArrayRef<llvm::Value*> arguments) -> llvm::Value* {
+    llvm::Value* block = CpuHooks::Block(e);
+    return CallHelper(e.ir(), block, Helper::check_address,
+                      {block, arguments[0], arguments[1], arguments[2],
+                       e.line()});
+  };
+  return llvm::cast<llvm::CallInst>(e.CallShared(
+      "check", e.ir().getInt64Ty(), {address, word, lane}, body));
+}
+
 }  // namespace
 
 std::optional<uint64_t> CpuHooks::CheckReach(Space space) {
@@ -148,8 +162,10 @@ llvm::CallInst* CpuHooks::CallCheck(Emitter& e, const AddressCheck& check) {
                       {block, slot, word, lanes, line});
   } else {
     exact = ir.CreateZExt(exact, ir.getInt64Ty());
-    call = CallHelper(ir, block, Helper::check_address,
-                      {block, exact, word, check.lane(), line});
+    call = check.space == Space::generic
+               ? CallGenericCheck(e, exact, word, check.lane())
+               : CallHelper(ir, block, Helper::check_address,
+                            {block, exact, word, check.lane(), line});
   }
   // Touches nothing that kernels see, and is each thread's own affair.
   call->removeFnAttr(llvm::Attribute::Convergent);

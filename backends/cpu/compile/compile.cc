@@ -88,7 +88,7 @@ absl::StatusOr<std::string> CompileTo(Stage stage, mlir::ModuleOp module,
   times.Mark("hetIR passes");
   if (stage == Stage::kHetir) return PrintHetir(module);
 
-  auto machine = CreateMachine(options.target);
+  absl::StatusOr<Machine> machine = TakeMachine(options.target);
   if (!machine.ok()) return machine.status();
   times.Mark("target machine");
   llvm::LLVMContext context;

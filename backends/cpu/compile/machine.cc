@@ -1,6 +1,9 @@
 #include "backends/cpu/compile/machine.h"
 
+#include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -54,10 +57,39 @@ void InitializeOnce() {
   (void)done;
 }
 
+// Machines that no compilation uses. What one has computed about the processor
+// takes a millisecond to compute again.
+class IdleMachines {
+ public:
+  std::unique_ptr<llvm::TargetMachine> Take() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (machines_.empty()) return nullptr;
+    std::unique_ptr<llvm::TargetMachine> machine = std::move(machines_.back());
+    machines_.pop_back();
+    return machine;
+  }
+  void Put(std::unique_ptr<llvm::TargetMachine> machine) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    machines_.push_back(std::move(machine));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<llvm::TargetMachine>> machines_;
+};
+
+IdleMachines& Idle() {
+  static IdleMachines& idle = *new IdleMachines;
+  return idle;
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(
-    std::string_view target) {
+void ReturnMachine::operator()(llvm::TargetMachine* machine) const {
+  Idle().Put(std::unique_ptr<llvm::TargetMachine>(machine));
+}
+
+absl::StatusOr<Machine> TakeMachine(std::string_view target) {
   InitializeOnce();
   llvm::Triple triple(llvm::sys::getProcessTriple());
   std::string_view architecture = target.substr(0, target.find('/'));
@@ -73,6 +105,9 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(
                                     triple.getArchName().str() +
                                     " cannot be linked yet; expected x86_64");
   }
+  if (std::unique_ptr<llvm::TargetMachine> idle = Idle().Take()) {
+    return Machine(idle.release());
+  }
   std::string error;
   const llvm::Target* found =
       llvm::TargetRegistry::lookupTarget(triple.str(), error);
@@ -85,7 +120,7 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(
       llvm::Reloc::PIC_, llvm::CodeModel::Small,
       llvm::CodeGenOptLevel::Default));
   if (!machine) return absl::InternalError("cpu: no code generator");
-  return machine;
+  return Machine(machine.release());
 }
 
 bool HasAvx512(const llvm::TargetMachine& machine) {

@@ -10,10 +10,16 @@
 
 namespace hetgpu::cpu {
 
-// `target` is DeviceInfo::target of a CPU device ("x86_64/native/…"); empty
-// means this host. Another architecture than this host's is refused.
-absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> CreateMachine(
-    std::string_view target);
+// A machine that goes back to be used again when it is let go.
+struct ReturnMachine {
+  void operator()(llvm::TargetMachine* machine) const;
+};
+using Machine = std::unique_ptr<llvm::TargetMachine, ReturnMachine>;
+
+// For one compilation. `target` is DeviceInfo::target of a CPU device
+// ("x86_64/native/…"); empty means this host. Another architecture than this
+// host's is refused.
+absl::StatusOr<Machine> TakeMachine(std::string_view target);
 
 // Bits of the vectors to prefer: 512 only where the units are that wide.
 unsigned PreferredVectorBits(const llvm::TargetMachine& machine);

@@ -41,7 +41,7 @@ std::vector<LineRecord> ReadLines(const ElfObject& object) {
   return merged;
 }
 
-// Functions that call none, besides the entry.
+// Functions besides the entry that call nothing but each other, once.
 uint32_t CountShared(const ElfObject& object) {
   uint32_t count = 0;
   for (const llvm::object::ELFSymbolRef& symbol : object.symbols()) {
@@ -57,7 +57,7 @@ uint32_t CountShared(const ElfObject& object) {
 }
 
 // One function is left when all others were inlined, besides those that are
-// shared and call none: the sum of all frames is enough.
+// shared and do not recur: the sum of all frames is enough.
 uint32_t ReadStackBytes(const ElfObject& object) {
   uint32_t functions = 0;
   uint64_t bytes = 0;

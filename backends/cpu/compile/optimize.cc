@@ -30,11 +30,13 @@
 namespace hetgpu::cpu {
 namespace {
 
-llvm::FunctionPassManager LoopPasses() {
+// An iteration of a warp's loop is much work: only threads gain from what
+// counting iterations allows.
+llvm::FunctionPassManager LoopPasses(bool vectorize) {
   llvm::LoopPassManager loops;
   loops.addPass(llvm::LoopRotatePass());
   loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
-  loops.addPass(llvm::IndVarSimplifyPass());
+  if (vectorize) loops.addPass(llvm::IndVarSimplifyPass());
   loops.addPass(llvm::LoopDeletionPass());
   llvm::FunctionPassManager functions;
   functions.addPass(llvm::createFunctionToLoopPassAdaptor(
@@ -48,7 +50,7 @@ llvm::FunctionPassManager FunctionPasses(bool vectorize) {
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InstCombinePass());
-  passes.addPass(LoopPasses());
+  passes.addPass(LoopPasses(vectorize));
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::GVNPass());
   passes.addPass(llvm::DSEPass());
@@ -56,10 +58,10 @@ llvm::FunctionPassManager FunctionPasses(bool vectorize) {
     passes.addPass(llvm::LoopVectorizePass());
     passes.addPass(llvm::SLPVectorizerPass());
     passes.addPass(llvm::InstCombinePass());
+    passes.addPass(llvm::LoopUnrollPass(
+        llvm::LoopUnrollOptions().setPartial(true).setRuntime(true)));
+    passes.addPass(llvm::EarlyCSEPass());
   }
-  passes.addPass(llvm::LoopUnrollPass(
-      llvm::LoopUnrollOptions().setPartial(true).setRuntime(true)));
-  if (vectorize) passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::ADCEPass());
   passes.addPass(llvm::SimplifyCFGPass(
       llvm::SimplifyCFGOptions().hoistCommonInsts(true).sinkCommonInsts(
@@ -72,7 +74,8 @@ bool IsShared(const llvm::Function& function) {
   return function.getName().starts_with(llvm_ir::kSharedPrefix);
 }
 
-// Runs passes on all functions but the shared ones: those are as they should be.
+// Runs passes on all functions but the shared ones: those are as they should
+// be.
 class PassesOfKernel : public llvm::PassInfoMixin<PassesOfKernel> {
  public:
   explicit PassesOfKernel(llvm::FunctionPassManager passes)

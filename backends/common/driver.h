@@ -130,8 +130,8 @@ class Event {
   virtual ~Event() = default;
   virtual bool Done() const = 0;
   virtual absl::Status Wait() = 0;
-  // Nanoseconds of a steady clock at which the event was reached; valid once
-  // Done().
+  // Nanoseconds of the steady clock at which the event was reached, whether or
+  // not Done() was asked. 0: it was not yet, or never recorded.
   virtual uint64_t TimestampNs() const = 0;
 };
 

@@ -18,7 +18,7 @@ class CpuEvent final : public Event {
   class State {
    public:
     bool Done() const { return done_.load(std::memory_order_acquire); }
-    uint64_t TimestampNs() const { return timestamp_ns_; }
+    uint64_t TimestampNs() const { return Done() ? timestamp_ns_ : 0; }
     void Reset();  // recorded, not reached
     void Reach();  // now
     void Wait();

@@ -20,7 +20,11 @@ CUresult CudaEvent::RecordOn(const Current& current, CUstream stream) {
   result = current.library().EventCreate(&event_, 0);
   if (result != CUDA_SUCCESS) return result;
   result = current.library().EventRecord(event_, stream);
-  reached_ = result != CUDA_SUCCESS;
+  if (result == CUDA_SUCCESS) {
+    reached_ = false;
+  } else {
+    ReachAt(Clock::NowNs());
+  }
   return result;
 }
 
@@ -79,6 +83,7 @@ absl::Status CudaEvent::Wait() {
 }
 
 uint64_t CudaEvent::TimestampNs() const {
+  (void)Done();  // the device knows the time
   std::lock_guard<std::mutex> lock(mutex_);
   return reached_ns_;
 }

@@ -4,6 +4,7 @@
 #include <thread>
 #include <vector>
 
+#include "backends/cuda/clock.h"
 #include "backends/cuda/test_device.h"
 
 namespace hetgpu::cuda {
@@ -199,6 +200,23 @@ TEST_F(QueueTest, EventsOrderQueuesAndTellTheTime) {
   const uint64_t took = second->TimestampNs() - first->TimestampNs();
   EXPECT_GT(took, 20000000u);
   EXPECT_LT(took, 10000000000u);
+}
+
+TEST_F(QueueTest, EventsTellTheTimeThoughNobodyAskedWhetherTheyAreDone) {
+  auto first = *device_->CreateEvent(), second = *device_->CreateEvent();
+  EXPECT_EQ(first->TimestampNs(), 0u);
+  const uint64_t start = Clock::NowNs();
+  EXPECT_OK(queue_->Record(first.get()));
+  Block();
+  EXPECT_OK(queue_->Record(second.get()));
+  EXPECT_EQ(second->TimestampNs(), 0u);
+  Release();
+  EXPECT_OK(queue_->Synchronize(nullptr));
+  const uint64_t begin = first->TimestampNs(), end = second->TimestampNs();
+  // The clocks of host and device differ by what it takes to read them.
+  EXPECT_GT(begin, start - 1000000000);
+  EXPECT_GE(end, begin);
+  EXPECT_LT(end - begin, Clock::NowNs() - start);
 }
 
 TEST_F(QueueTest, DynamicSharedMemoryBeyond48KiB) {

@@ -2,7 +2,7 @@
 
 namespace hetgpu::null {
 
-// Clone: translate the vendor's clock to the host's steady clock.
+// Clone: ask the vendor when, and translate to the host's steady clock.
 uint64_t NullEvent::TimestampNs() const { return 0; }
 
 }  // namespace hetgpu::null

@@ -53,7 +53,10 @@ absl::Status RemoteEvent::Wait() {
   return absl::OkStatus();
 }
 
-uint64_t RemoteEvent::TimestampNs() const { return state_->TimestampNs(); }
+uint64_t RemoteEvent::TimestampNs() const {
+  if (recorded_) (void)Done();  // the server may not have told yet
+  return state_->TimestampNs();
+}
 
 bool RemoteEvent::State::Done() const {
   std::lock_guard<std::mutex> lock(mutex_);

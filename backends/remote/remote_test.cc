@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <random>
 #include <string>
@@ -256,6 +257,27 @@ TEST_F(ServerTest, ThatIsIdleLosesNoWork) {
   EXPECT_EQ(kill(server(), SIGKILL), 0);
   while (device_->Lost().ok()) std::this_thread::yield();
   EXPECT_TRUE(queue_->Synchronize(nullptr).ok());
+}
+
+TEST_F(ServerTest, EventsTellTheTimeThoughNobodyAskedWhetherTheyAreDone) {
+  const auto now = [] {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  };
+  for (int round = 0; round < 100; ++round) {
+    auto begin = *device_->CreateEvent(), end = *device_->CreateEvent();
+    EXPECT_EQ(begin->TimestampNs(), 0u);
+    const uint64_t start = now();
+    ASSERT_TRUE(queue_->Record(begin.get()).ok());
+    ASSERT_TRUE(queue_->Fill(address_, 1, 4, 1 << 18).ok());
+    ASSERT_TRUE(queue_->Record(end.get()).ok());
+    ASSERT_TRUE(queue_->Synchronize(nullptr).ok());
+    const uint64_t last = end->TimestampNs();
+    EXPECT_GE(begin->TimestampNs(), start);
+    EXPECT_GE(last, begin->TimestampNs());
+    EXPECT_LE(last, now());
+  }
 }
 
 TEST_F(ServerTest, CopiesKeepTheirPlaceAmongHostFunctions) {

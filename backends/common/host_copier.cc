@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -15,9 +14,11 @@ namespace {
 
 // Smaller copies are over before a helper has woken up.
 constexpr size_t kSharedBytes = size_t{512} << 10;
-constexpr size_t kPieceBytes = size_t{64} << 10;
-// Bridges the gap between the pieces of a pipelined transfer.
+constexpr size_t kChunkBytes = size_t{64} << 10;
+// Bridges the gap between one transfer and the next.
 constexpr auto kSpin = std::chrono::microseconds(200);
+// Within a transfer: about as long as a device takes for the largest piece.
+constexpr int kSpinsForPiece = 4000;
 
 void Relax() {
 #if defined(__x86_64__)
@@ -25,43 +26,10 @@ void Relax() {
 #endif
 }
 
-#if defined(__x86_64__)
-__attribute__((target("avx"))) void StreamLines(char* dst, const char* src,
-                                                size_t lines) {
-  for (; lines > 0; --lines, dst += 64, src += 64) {
-    const auto* from = reinterpret_cast<const __m256i*>(src);
-    auto* to = reinterpret_cast<__m256i*>(dst);
-    const __m256i low = _mm256_loadu_si256(from);
-    const __m256i high = _mm256_loadu_si256(from + 1);
-    _mm256_stream_si256(to, low);
-    _mm256_stream_si256(to + 1, high);
-  }
-  _mm_sfence();
-}
-
-void StreamPiece(char* dst, const char* src, size_t bytes) {
-  static const bool has_avx = __builtin_cpu_supports("avx");
-  const size_t lead = (64 - reinterpret_cast<uintptr_t>(dst) % 64) % 64;
-  if (!has_avx || bytes < lead + 64) {
-    std::memcpy(dst, src, bytes);
-    return;
-  }
-  std::memcpy(dst, src, lead);
-  const size_t lines = (bytes - lead) / 64;
-  const size_t done = lead + lines * 64;
-  StreamLines(dst + lead, src + lead, lines);
-  std::memcpy(dst + done, src + done, bytes - done);
-}
-#else
-void StreamPiece(char* dst, const char* src, size_t bytes) {
-  std::memcpy(dst, src, bytes);
-}
-#endif
-
 int HelperCount() {
   cpu_set_t cores;
   if (sched_getaffinity(0, sizeof(cores), &cores) != 0) return 0;
-  return std::clamp(CPU_COUNT(&cores) * 3 / 4 - 1, 0, 11);
+  return std::clamp(CPU_COUNT(&cores) - 1, 0, 14);
 }
 
 }  // namespace
@@ -80,70 +48,125 @@ HostCopier::~HostCopier() {
   for (std::thread& helper : helpers_) helper.join();
 }
 
-void HostCopier::Work(Job& job) {
-  for (;;) {
-    const size_t start = job.next.fetch_add(kPieceBytes);
-    if (start >= job.bytes) return;
-    const size_t bytes = std::min(kPieceBytes, job.bytes - start);
-    if (job.stores == Stores::kStreaming) {
-      StreamPiece(job.dst + start, job.src + start, bytes);
-    } else {
-      std::memcpy(job.dst + start, job.src + start, bytes);
-    }
-  }
-}
-
-void HostCopier::Start() {
-  while (static_cast<int>(helpers_.size()) < helper_limit_) {
-    helpers_.emplace_back([this] { Serve(); });
-  }
-}
-
-bool HostCopier::AwaitJob(uint64_t seen) {
+bool HostCopier::AwaitCopy(uint64_t seen) {
   const auto until = std::chrono::steady_clock::now() + kSpin;
-  while (job_number_ == seen && !ending_) {
+  while (copy_number_ == seen && !ending_) {
     if (std::chrono::steady_clock::now() < until) {
       Relax();
       continue;
     }
     std::unique_lock<std::mutex> lock(mutex_);
     ++sleeping_;
-    wake_.wait(lock, [&] { return job_number_ != seen || ending_; });
+    wake_.wait(lock, [&] { return copy_number_ != seen || ending_; });
     --sleeping_;
   }
   return !ending_;
 }
 
-void HostCopier::Serve() {
+void HostCopier::Serve(int index) {
   uint64_t seen = 0;
-  while (AwaitJob(seen)) {
+  while (AwaitCopy(seen)) {
     ++inside_;
-    seen = job_number_;
-    // Taken back before the caller looks at inside_.
-    if (Job* const job = job_) Work(*job);
+    seen = copy_number_;
+    // Taken back before End() looks at inside_.
+    HostCopy* const copy = copy_;
+    if (copy != nullptr && index < copy->helper_limit_) copy->Work();
     --inside_;
   }
 }
 
-void HostCopier::Copy(void* dst, const void* src, size_t bytes,
-                      Stores stores) {
-  std::unique_lock<std::mutex> busy(busy_, std::defer_lock);
-  if (bytes < kSharedBytes || !busy.try_lock()) {
-    std::memcpy(dst, src, bytes);
-    return;
+bool HostCopier::Begin(HostCopy* copy) {
+  if (helper_limit_ == 0 || busy_.exchange(true)) return false;
+  while (static_cast<int>(helpers_.size()) < helper_limit_) {
+    const int index = static_cast<int>(helpers_.size());
+    helpers_.emplace_back([this, index] { Serve(index); });
   }
-  Start();
-  Job job{static_cast<char*>(dst), static_cast<const char*>(src), bytes,
-          stores};
-  job_ = &job;
-  ++job_number_;
+  copy_ = copy;
+  ++copy_number_;
   if (sleeping_ > 0) {
     std::lock_guard<std::mutex> lock(mutex_);
     wake_.notify_all();
   }
-  Work(job);
-  job_ = nullptr;
+  return true;
+}
+
+void HostCopier::End() {
+  copy_ = nullptr;
   while (inside_ > 0) Relax();
+  busy_ = false;
+}
+
+HostCopy::HostCopy(HostCopier& copier, const std::vector<Piece>& pieces,
+                   int helpers)
+    : copier_(copier),
+      helper_limit_(helpers),
+      task_count_(pieces.size()),
+      tasks_(new Task[pieces.size()]) {
+  for (size_t i = 0; i < task_count_; ++i) {
+    tasks_[i].piece = pieces[i];
+    tasks_[i].first_chunk = chunk_count_;
+    tasks_[i].left.store(pieces[i].bytes, std::memory_order_relaxed);
+    chunk_count_ += (pieces[i].bytes + kChunkBytes - 1) / kChunkBytes;
+  }
+}
+
+HostCopy::~HostCopy() {
+  ended_ = true;
+  if (served_) copier_.End();
+}
+
+void HostCopy::Allow(size_t count) {
+  allowed_.store(
+      count < task_count_ ? tasks_[count].first_chunk : chunk_count_,
+      std::memory_order_release);
+  if (begun_) return;
+  begun_ = true;
+  served_ = chunk_count_ * kChunkBytes >= kSharedBytes && copier_.Begin(this);
+}
+
+size_t HostCopy::CopyChunk(size_t chunk, size_t from) {
+  while (from + 1 < task_count_ && tasks_[from + 1].first_chunk <= chunk) {
+    ++from;
+  }
+  Task& task = tasks_[from];
+  const size_t start = (chunk - task.first_chunk) * kChunkBytes;
+  const size_t bytes = std::min(kChunkBytes, task.piece.bytes - start);
+  CopyBytes(task.piece.dst + start, task.piece.src + start, bytes,
+            task.piece.stores);
+  task.left.fetch_sub(bytes, std::memory_order_release);
+  return from;
+}
+
+void HostCopy::Work() {
+  size_t task = 0;
+  for (;;) {
+    const size_t chunk = next_.fetch_add(1, std::memory_order_relaxed);
+    if (chunk >= chunk_count_ || ended_) return;
+    for (int spins = 0; allowed_.load(std::memory_order_acquire) <= chunk;
+         ++spins) {
+      if (ended_) return;
+      if (spins < kSpinsForPiece) {
+        Relax();
+      } else {
+        std::this_thread::yield();
+      }
+    }
+    task = CopyChunk(chunk, task);
+  }
+}
+
+void HostCopy::Help() {
+  size_t chunk = next_.load(std::memory_order_relaxed);
+  const bool ready = chunk < allowed_.load(std::memory_order_relaxed);
+  if (ready && next_.compare_exchange_strong(chunk, chunk + 1)) {
+    helped_ = CopyChunk(chunk, helped_);
+  } else {
+    Relax();
+  }
+}
+
+void HostCopy::Await(size_t piece) {
+  while (!IsCopied(piece)) Help();
 }
 
 }  // namespace hetgpu

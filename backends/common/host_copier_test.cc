@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <memory>
+#include <thread>
 #include <vector>
 
 namespace hetgpu {
@@ -18,17 +21,30 @@ std::vector<char> Pattern(size_t bytes) {
   return data;
 }
 
-TEST(HostCopierTest, CopiesEveryByteAtEveryAlignment) {
-  HostCopier copier(3);
-  const std::vector<char> from = Pattern((3 << 20) + 500);
-  for (const size_t bytes : {size_t{0}, size_t{1}, size_t{63}, size_t{4096},
-                             size_t{512} << 10, (size_t{3} << 20) + 77}) {
+// Through one buffer per piece, as they become ready one after another.
+void CopyInPieces(HostCopier& copier, char* dst, const char* src, size_t bytes,
+                  size_t piece, int helpers = 100) {
+  std::vector<HostCopy::Piece> pieces;
+  for (size_t start = 0; start < bytes; start += piece) {
+    pieces.push_back(
+        {dst + start, src + start, std::min(piece, bytes - start)});
+  }
+  HostCopy copy(copier, pieces, helpers);
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    copy.Allow(i + 1);
+    copy.Await(i);
+  }
+}
+
+TEST(HostStoresTest, CopyEveryByteAtEveryAlignment) {
+  const std::vector<char> from = Pattern((1 << 20) + 500);
+  for (const size_t bytes : {0, 1, 63, 64, 255, 4096, 65536, (1 << 20) + 77}) {
     for (const size_t dst : {0, 1, 31, 63}) {
       for (const size_t src : {0, 7, 64}) {
-        for (const auto stores :
-             {HostCopier::Stores::kCached, HostCopier::Stores::kStreaming}) {
+        for (const Stores stores :
+             {Stores::kCached, Stores::kStreaming, Stores::kShared}) {
           std::vector<char> to(bytes + 200, 'x');
-          copier.Copy(to.data() + dst, from.data() + src, bytes, stores);
+          CopyBytes(to.data() + dst, from.data() + src, bytes, stores);
           ASSERT_EQ(std::memcmp(to.data() + dst, from.data() + src, bytes), 0)
               << bytes << " bytes, " << dst << ", " << src;
           ASSERT_EQ(to[dst + bytes], 'x');
@@ -37,6 +53,36 @@ TEST(HostCopierTest, CopiesEveryByteAtEveryAlignment) {
       }
     }
   }
+}
+
+TEST(HostCopierTest, CopiesPiecesOfEverySize) {
+  HostCopier copier(3);
+  const std::vector<char> from = Pattern((3 << 20) + 501);
+  for (const size_t piece : {size_t{1} << 16, size_t{700001}, from.size()}) {
+    for (const int helpers : {0, 1, 100}) {
+      std::vector<char> to(from.size());
+      CopyInPieces(copier, to.data(), from.data(), from.size(), piece, helpers);
+      ASSERT_EQ(to, from) << piece << " bytes, " << helpers << " helpers";
+    }
+  }
+}
+
+TEST(HostCopierTest, CopiesNothingThatIsNotAllowed) {
+  HostCopier copier(3);
+  const std::vector<char> from = Pattern(2 << 20);
+  std::vector<char> to(from.size());
+  {
+    const size_t half = from.size() / 2;
+    HostCopy copy(copier, {{to.data(), from.data(), half},
+                           {to.data() + half, from.data() + half, half}});
+    copy.Allow(1);
+    copy.Await(0);
+    for (int i = 0; i < 1000; ++i) copy.Help();
+    EXPECT_FALSE(copy.IsCopied(1));
+    EXPECT_EQ(std::memcmp(to.data(), from.data(), half), 0);
+    EXPECT_EQ(to[half], 0);
+  }  // ends with helpers that wait for the second piece
+  EXPECT_EQ(to.back(), 0);
 }
 
 TEST(HostCopierTest, ServesManyCallers) {
@@ -49,7 +95,7 @@ TEST(HostCopierTest, ServesManyCallers) {
       std::vector<char> to(from.size());
       for (int n = 0; n < 20; ++n) {
         std::fill(to.begin(), to.end(), 0);
-        copier.Copy(to.data(), from.data(), to.size());
+        CopyInPieces(copier, to.data(), from.data(), to.size(), 1 << 19);
         if (to != from) ++wrong;
       }
     });
@@ -62,8 +108,24 @@ TEST(HostCopierTest, CopiesAloneWithoutHelpers) {
   HostCopier copier(0);
   const std::vector<char> from = Pattern(1 << 20);
   std::vector<char> to(from.size());
-  copier.Copy(to.data(), from.data(), to.size());
+  CopyInPieces(copier, to.data(), from.data(), to.size(), 100000);
   EXPECT_EQ(to, from);
+}
+
+// Begun in one thread and ended in another, as by functions of a stream.
+TEST(HostCopierTest, MovesBetweenThreads) {
+  HostCopier copier(2);
+  const std::vector<char> from = Pattern(1 << 20);
+  for (int n = 0; n < 10; ++n) {
+    std::vector<char> to(from.size());
+    auto copy = std::make_unique<HostCopy>(
+        copier, std::vector<HostCopy::Piece>{
+                    {to.data(), from.data(), from.size()}});
+    std::thread([&] { copy->Allow(1); }).join();
+    std::thread([&] { copy->Await(0); }).join();
+    std::thread([&] { copy.reset(); }).join();
+    ASSERT_EQ(to, from);
+  }
 }
 
 }  // namespace

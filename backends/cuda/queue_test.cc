@@ -1,6 +1,7 @@
 // Queues and events; what kernels that fail do to them.
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -126,13 +127,89 @@ TEST_F(QueueTest, CopiesOfEverySizeIdleAndBehindWork) {
   }
 }
 
+// More than all pinned buffers hold.
+TEST_F(QueueTest, LargeCopiesIdleAndBehindWork) {
+  const uint64_t size = (uint64_t{150} << 20) + 13;
+  const uint64_t big = Alloc(size);
+  std::vector<uint32_t> in(size / 4 + 1);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = i * 2654435761u;
+  for (const bool busy : {false, true}) {
+    std::vector<uint32_t> out(in.size(), 0);
+    if (busy) Block();
+    EXPECT_OK(busy ? queue_->CopyToDevice(big, in.data(), size)
+                   : queue_->CopyToDeviceNow(big, in.data(), size));
+    EXPECT_OK(busy ? queue_->CopyFromDevice(out.data(), big, size)
+                   : queue_->CopyFromDeviceNow(out.data(), big, size));
+    if (busy) Release();
+    EXPECT_OK(queue_->Synchronize(nullptr));
+    EXPECT_EQ(std::memcmp(in.data(), out.data(), size), 0) << busy;
+  }
+}
+
+// A copy that cannot be enqueued to its end leaves the caller's memory alone.
+TEST_F(QueueTest, CopiesThatFailMidway) {
+  for (const bool in : {false, true}) {
+    for (const bool busy : {false, true}) {
+      auto data = std::make_unique<std::vector<char>>(40 << 20, 'x');
+      if (busy) Block();
+      FailCall(in ? "cuMemcpyHtoDAsync_v2" : "cuMemcpyDtoHAsync_v2",
+               CUDA_ERROR_OUT_OF_MEMORY, 3);
+      absl::Status status;
+      if (in) {
+        status = busy
+                     ? queue_->CopyToDevice(a_, data->data(), data->size())
+                     : queue_->CopyToDeviceNow(a_, data->data(), data->size());
+      } else {
+        status =
+            busy ? queue_->CopyFromDevice(data->data(), a_, data->size())
+                 : queue_->CopyFromDeviceNow(data->data(), a_, data->size());
+      }
+      EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+      data.reset();
+      if (busy) Release();
+      EXPECT_OK(queue_->Synchronize(nullptr));
+      Write(*other_, flag_, 0);
+      // The queue goes on.
+      std::vector<char> again(9 << 20, 'y'), back(again.size());
+      EXPECT_OK(queue_->CopyToDevice(a_, again.data(), again.size()));
+      EXPECT_OK(queue_->CopyFromDevice(back.data(), a_, back.size()));
+      EXPECT_OK(queue_->Synchronize(nullptr));
+      EXPECT_EQ(again, back);
+    }
+  }
+}
+
+TEST_F(QueueTest, LargeCopiesOfManyQueuesAtOnce) {
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&, t] {
+      const uint64_t size = (uint64_t{9} << 20) + 11;
+      const uint64_t at = a_ + t * (uint64_t{10} << 20);
+      auto queue = NewQueue();
+      std::vector<char> in(size), out(size);
+      for (int round = 0; round < 3; ++round) {
+        for (size_t i = 0; i < size; ++i) in[i] = i * 31 + t + round;
+        wrong += !(round == 0 ? queue->CopyToDeviceNow(at, in.data(), size)
+                              : queue->CopyToDevice(at, in.data(), size))
+                      .ok();
+        wrong += !queue->CopyFromDevice(out.data(), at, size).ok();
+        wrong += !queue->Synchronize(nullptr).ok();
+        wrong += in != out;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST_F(QueueTest, StagingBuffersAreSharedByQueues) {
   std::vector<char> data(40 << 20);
-  EXPECT_OK(queue_->CopyToDeviceNow(a_, data.data(), data.size()));
+  EXPECT_OK(queue_->CopyFromDeviceNow(data.data(), a_, data.size()));
   EXPECT_OK(queue_->Synchronize(nullptr));
   const uint64_t pinned = DriverCounts().pinned_bytes;
   EXPECT_GT(pinned, 0u);
-  EXPECT_OK(other_->CopyFromDevice(data.data(), a_, data.size()));
+  EXPECT_OK(other_->CopyToDevice(a_, data.data(), data.size()));
   EXPECT_OK(other_->Synchronize(nullptr));
   EXPECT_EQ(DriverCounts().pinned_bytes, pinned);
 }

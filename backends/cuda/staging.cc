@@ -1,6 +1,7 @@
 #include "backends/cuda/staging.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "backends/common/host_copier.h"
@@ -10,47 +11,80 @@ namespace {
 
 constexpr uint64_t kBufferBytes = uint64_t{8} << 20;
 constexpr uint64_t kSmallestPiece = uint64_t{512} << 10;
-constexpr size_t kBuffersOfCopy = 8;
-// The device is slow to take what is still in the caches next to the cores. In the
+constexpr uint64_t kPieceUnit = uint64_t{64} << 10;
+// Found on an H200 whose host has 16 cores: fewer buffers, or another number of
+// threads that write the caller's memory, and the link has to wait.
+constexpr size_t kBuffersIn = 8;
+constexpr size_t kBuffersOut = 16;
+constexpr int kHelpersOut = 11;
+// Where the processor cannot put data into the cache that all cores share: the
+// device is slow to take what is still in those next to the cores. In the
 // beginning that is all, so it is stored past them; later the device is so far
-// behind that they have let go of it, and reads it from the outer cache.
+// behind that they have let go of it.
 constexpr uint64_t kStreamedBytes = uint64_t{64} << 20;
+// Less than this may be read by the caller at once.
+constexpr uint64_t kCachedBytes = uint64_t{4} << 20;
 
-// The piece after `done` of `bytes` bytes into a device: larger and larger.
-uint64_t PieceIn(uint64_t done, uint64_t bytes) {
-  const uint64_t piece = std::clamp(done, kSmallestPiece, kBufferBytes);
-  return std::min(piece, bytes - done);
+struct Piece {
+  uint64_t start = 0;
+  uint64_t bytes = 0;
+};
+using Pieces = std::vector<Piece>;
+
+// A piece of about `wish` bytes of those left.
+uint64_t PieceBytes(uint64_t wish, uint64_t left) {
+  const uint64_t units = wish / kPieceUnit * kPieceUnit;
+  return std::min(left, std::clamp(units, kSmallestPiece, kBufferBytes));
+}
+
+// Into a device: larger and larger, for nothing goes on beside the first one.
+Pieces CutIn(uint64_t bytes) {
+  Pieces pieces;
+  for (uint64_t done = 0; done < bytes; done += pieces.back().bytes) {
+    pieces.push_back({done, PieceBytes(done / 5 * 2, bytes - done)});
+  }
+  return pieces;
 }
 
 // Out of a device: smaller and smaller towards the end.
-uint64_t PieceOut(uint64_t done, uint64_t bytes) {
-  const uint64_t left = bytes - done;
-  return std::min(left, std::clamp(left / 2, kSmallestPiece, kBufferBytes));
-}
-
-// Fills a buffer with the piece after `done`.
-void CopyIn(void* buffer, const char* src, uint64_t done, uint64_t bytes) {
-  HostCopier::Get().Copy(buffer, src + done, bytes,
-                         done < kStreamedBytes
-                             ? HostCopier::Stores::kStreaming
-                             : HostCopier::Stores::kCached);
-}
-
-void CopyOut(char* dst, const void* buffer, uint64_t bytes) {
-  HostCopier::Get().Copy(dst, buffer, bytes);
-}
-
-// Asks again and again: sleeping would take longer than what is waited for.
-CUresult Await(const Current& current, CUevent event) {
-  CUresult result = CUDA_ERROR_NOT_READY;
-  while (result == CUDA_ERROR_NOT_READY) {
-    result = current.library().EventQuery(event);
+Pieces CutOut(uint64_t bytes) {
+  Pieces pieces;
+  for (uint64_t done = 0; done < bytes; done += pieces.back().bytes) {
+    const uint64_t left = bytes - done;
+    pieces.push_back({done, PieceBytes(left / 2, left)});
   }
-  return result;
+  return pieces;
 }
 
-CUresult AwaitFree(const Current& current, const StagingBuffer& buffer) {
-  return buffer.used ? Await(current, buffer.free) : CUresult{CUDA_SUCCESS};
+// The host's part of a copy into a device: fills buffers in turn.
+std::unique_ptr<HostCopy> Filling(const Pieces& pieces, const void* src,
+                                  const std::vector<void*>& buffers) {
+  const char* const from = static_cast<const char*>(src);
+  std::vector<HostCopy::Piece> parts;
+  for (const Piece& piece : pieces) {
+    char* const to =
+        static_cast<char*>(buffers[parts.size() % buffers.size()]);
+    const bool cached = !HasSharedStores() && piece.start >= kStreamedBytes;
+    parts.push_back({to, from + piece.start, piece.bytes,
+                     cached ? Stores::kCached : Stores::kShared});
+  }
+  return std::make_unique<HostCopy>(HostCopier::Get(), parts);
+}
+
+// Out of a device: empties them.
+std::unique_ptr<HostCopy> Draining(const Pieces& pieces, void* dst,
+                                   const std::vector<void*>& buffers) {
+  char* const to = static_cast<char*>(dst);
+  const uint64_t bytes = pieces.back().start + pieces.back().bytes;
+  const Stores stores =
+      bytes < kCachedBytes ? Stores::kCached : Stores::kStreaming;
+  std::vector<HostCopy::Piece> parts;
+  for (const Piece& piece : pieces) {
+    const char* const from =
+        static_cast<const char*>(buffers[parts.size() % buffers.size()]);
+    parts.push_back({to + piece.start, from, piece.bytes, stores});
+  }
+  return std::make_unique<HostCopy>(HostCopier::Get(), parts, kHelpersOut);
 }
 
 // Makes `stream` wait until the buffer can be filled.
@@ -66,6 +100,13 @@ CUresult RecordFree(const Current& current, CUstream stream,
   return current.library().EventRecord(buffer.free, stream);
 }
 
+// Counts up once the event has come.
+CUresult Poll(const Current& current, CUevent event, size_t* count) {
+  const CUresult result = current.library().EventQuery(event);
+  if (result == CUDA_SUCCESS) ++*count;
+  return result == CUDA_ERROR_NOT_READY ? CUresult{CUDA_SUCCESS} : result;
+}
+
 // Records the event on one stream and makes the other wait for it.
 CUresult Chain(const Current& current, CUevent event, CUstream from,
                CUstream to) {
@@ -73,6 +114,30 @@ CUresult Chain(const Current& current, CUevent event, CUstream from,
   if (result != CUDA_SUCCESS) return result;
   return current.library().StreamWaitEvent(to, event, 0);
 }
+
+// The host's part of a copy that a stream's functions do. One that could not be
+// enqueued to its end is cancelled: the caller's memory is not touched then.
+class QueuedCopy {
+ public:
+  explicit QueuedCopy(std::unique_ptr<HostCopy> copy) : copy_(std::move(copy)) {}
+
+  // What is not allowed yet may be copied from now on; returns when `piece`, if
+  // there is one, has been.
+  void Continue(size_t allowed, std::optional<size_t> piece) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (copy_ == nullptr) return;
+    copy_->Allow(allowed);
+    if (piece) copy_->Await(*piece);
+  }
+  void Cancel() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    copy_ = nullptr;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unique_ptr<HostCopy> copy_;
+};
 
 }  // namespace
 
@@ -149,10 +214,14 @@ void StagingArena::Release(const Current& current) {
   idle_.clear();
 }
 
-CUresult Staging::Prepare(const Current& current, uint64_t bytes) {
-  const uint64_t needed = (bytes + kSmallestPiece - 1) / kSmallestPiece;
-  return arena_.Lend(current, std::min<uint64_t>(needed, kBuffersOfCopy),
-                     &buffers_);
+CUresult Staging::Prepare(const Current& current, size_t count,
+                          std::vector<void*>* memory) {
+  HETGPU_CUDA_TRY(arena_.Lend(current, count, &buffers_));
+  memory->clear();
+  for (const StagingBuffer& buffer : buffers_) {
+    if (memory->size() < count) memory->push_back(buffer.data);
+  }
+  return CUDA_SUCCESS;
 }
 
 CUresult Staging::PrepareHelper(const Current& current, CUstream stream) {
@@ -169,43 +238,62 @@ CUresult Staging::PrepareHelper(const Current& current, CUstream stream) {
 CUresult Staging::CopyToDeviceNow(const Current& current, CUstream stream,
                                   uint64_t dst, const void* src,
                                   uint64_t bytes) {
-  HETGPU_CUDA_TRY(Prepare(current, bytes));
-  const char* const from = static_cast<const char*>(src);
-  uint64_t done = 0;
-  for (size_t i = 0; done < bytes; ++i) {
-    StagingBuffer& buffer = buffers_[i % buffers_.size()];
-    const uint64_t piece = PieceIn(done, bytes);
-    HETGPU_CUDA_TRY(AwaitFree(current, buffer));
-    CopyIn(buffer.data, from, done, piece);
-    HETGPU_CUDA_TRY(current.library().MemcpyHtoDAsync(
-        dst + done, buffer.data, piece, stream));
-    HETGPU_CUDA_TRY(RecordFree(current, stream, buffer));
-    done += piece;
+  const Library& library = current.library();
+  const Pieces pieces = CutIn(bytes);
+  std::vector<void*> memory;
+  HETGPU_CUDA_TRY(
+      Prepare(current, std::min(pieces.size(), kBuffersIn), &memory));
+  const size_t count = memory.size();
+  const auto copy = Filling(pieces, src, memory);
+  copy->Allow(count);
+  size_t sent = 0, taken = 0;  // pieces: to the device, by the device
+  while (sent < pieces.size()) {
+    if (copy->IsCopied(sent)) {
+      StagingBuffer& buffer = buffers_[sent % count];
+      HETGPU_CUDA_TRY(library.MemcpyHtoDAsync(dst + pieces[sent].start,
+                                              buffer.data, pieces[sent].bytes,
+                                              stream));
+      HETGPU_CUDA_TRY(RecordFree(current, stream, buffer));
+      ++sent;
+    } else if (taken < sent) {
+      HETGPU_CUDA_TRY(Poll(current, buffers_[taken % count].free, &taken));
+      copy->Allow(taken + count);
+      copy->Help();
+    } else {
+      copy->Help();
+    }
   }
   return CUDA_SUCCESS;
 }
 
 CUresult Staging::CopyFromDeviceNow(const Current& current, CUstream stream,
                                     void* dst, uint64_t src, uint64_t bytes) {
-  HETGPU_CUDA_TRY(Prepare(current, bytes));
-  char* const to = static_cast<char*>(dst);
-  const size_t count = buffers_.size();
-  uint64_t started = 0, done = 0;
-  size_t next = 0;
-  for (size_t i = 0; done < bytes; ++i) {
-    for (; next < i + count && started < bytes; ++next) {
-      StagingBuffer& buffer = buffers_[next % count];
-      const uint64_t piece = PieceOut(started, bytes);
-      HETGPU_CUDA_TRY(current.library().MemcpyDtoHAsync(
-          buffer.data, src + started, piece, stream));
-      HETGPU_CUDA_TRY(current.library().EventRecord(buffer.filled, stream));
-      started += piece;
+  const Library& library = current.library();
+  const Pieces pieces = CutOut(bytes);
+  std::vector<void*> memory;
+  HETGPU_CUDA_TRY(
+      Prepare(current, std::min(pieces.size(), kBuffersOut), &memory));
+  const size_t count = memory.size();
+  const auto copy = Draining(pieces, dst, memory);
+  copy->Allow(0);
+  size_t asked = 0, ready = 0, drained = 0;  // pieces
+  while (drained < pieces.size()) {
+    if (asked < pieces.size() && asked < drained + count) {
+      StagingBuffer& buffer = buffers_[asked % count];
+      HETGPU_CUDA_TRY(library.MemcpyDtoHAsync(buffer.data,
+                                              src + pieces[asked].start,
+                                              pieces[asked].bytes, stream));
+      HETGPU_CUDA_TRY(library.EventRecord(buffer.filled, stream));
+      ++asked;
+    } else if (drained < ready && copy->IsCopied(drained)) {
+      ++drained;
+    } else {
+      if (ready < asked) {
+        HETGPU_CUDA_TRY(Poll(current, buffers_[ready % count].filled, &ready));
+        copy->Allow(ready);
+      }
+      copy->Help();
     }
-    const StagingBuffer& buffer = buffers_[i % count];
-    const uint64_t piece = PieceOut(done, bytes);
-    HETGPU_CUDA_TRY(Await(current, buffer.filled));
-    CopyOut(to + done, buffer.data, piece);
-    done += piece;
   }
   for (StagingBuffer& buffer : buffers_) buffer.used = false;
   return CUDA_SUCCESS;
@@ -214,50 +302,78 @@ CUresult Staging::CopyFromDeviceNow(const Current& current, CUstream stream,
 CUresult Staging::CopyToDevice(const Current& current, CUstream stream,
                                HostWork& host_work, uint64_t dst,
                                const void* src, uint64_t bytes) {
-  HETGPU_CUDA_TRY(Prepare(current, bytes));
+  const Pieces pieces = CutIn(bytes);
+  std::vector<void*> memory;
+  HETGPU_CUDA_TRY(
+      Prepare(current, std::min(pieces.size(), kBuffersIn), &memory));
   HETGPU_CUDA_TRY(PrepareHelper(current, stream));
-  const char* const from = static_cast<const char*>(src);
-  uint64_t done = 0;
-  for (size_t i = 0; done < bytes; ++i) {
-    StagingBuffer& buffer = buffers_[i % buffers_.size()];
-    const uint64_t piece = PieceIn(done, bytes);
-    HETGPU_CUDA_TRY(DelayUntilFree(current, helper_, buffer));
+  const auto copy =
+      std::make_shared<QueuedCopy>(Filling(pieces, src, memory));
+  const size_t count = memory.size();
+  const auto enqueue = [&](size_t i, size_t* allowed) -> CUresult {
+    // Those that follow are filled while the host function waits for this one.
+    const size_t last = std::min(pieces.size(), i + count / 2 + 1);
+    for (; *allowed < last; ++*allowed) {
+      HETGPU_CUDA_TRY(
+          DelayUntilFree(current, helper_, buffers_[*allowed % count]));
+    }
     HETGPU_CUDA_TRY(host_work.Enqueue(
-        current, helper_, [to = buffer.data, from, done, piece] {
-          CopyIn(to, from, done, piece);
-        }));
+        current, helper_,
+        [copy, allowed = *allowed, i] { copy->Continue(allowed, i); }));
+    StagingBuffer& buffer = buffers_[i % count];
     HETGPU_CUDA_TRY(Chain(current, buffer.filled, helper_, stream));
     HETGPU_CUDA_TRY(current.library().MemcpyHtoDAsync(
-        dst + done, buffer.data, piece, stream));
-    HETGPU_CUDA_TRY(RecordFree(current, stream, buffer));
-    done += piece;
+        dst + pieces[i].start, buffer.data, pieces[i].bytes, stream));
+    return RecordFree(current, stream, buffer);
+  };
+  CUresult result = CUDA_SUCCESS;
+  size_t allowed = 0;
+  for (size_t i = 0; i < pieces.size() && result == CUDA_SUCCESS; ++i) {
+    result = enqueue(i, &allowed);
   }
-  return CUDA_SUCCESS;
+  if (result != CUDA_SUCCESS) copy->Cancel();
+  return result;
 }
 
 CUresult Staging::CopyFromDevice(const Current& current, CUstream stream,
                                  HostWork& host_work, void* dst, uint64_t src,
                                  uint64_t bytes) {
-  HETGPU_CUDA_TRY(Prepare(current, bytes));
+  const Pieces pieces = CutOut(bytes);
+  std::vector<void*> memory;
+  HETGPU_CUDA_TRY(
+      Prepare(current, std::min(pieces.size(), kBuffersOut), &memory));
   HETGPU_CUDA_TRY(PrepareHelper(current, stream));
-  char* const to = static_cast<char*>(dst);
-  uint64_t done = 0;
-  for (size_t i = 0; done < bytes; ++i) {
-    StagingBuffer& buffer = buffers_[i % buffers_.size()];
-    const uint64_t piece = PieceOut(done, bytes);
+  const auto copy =
+      std::make_shared<QueuedCopy>(Draining(pieces, dst, memory));
+  const size_t count = memory.size();
+  const auto fill = [&](size_t i) -> CUresult {
+    StagingBuffer& buffer = buffers_[i % count];
     HETGPU_CUDA_TRY(DelayUntilFree(current, stream, buffer));
     HETGPU_CUDA_TRY(current.library().MemcpyDtoHAsync(
-        buffer.data, src + done, piece, stream));
-    HETGPU_CUDA_TRY(Chain(current, buffer.filled, stream, helper_));
+        buffer.data, src + pieces[i].start, pieces[i].bytes, stream));
+    return Chain(current, buffer.filled, stream, helper_);
+  };
+  const auto drain = [&](size_t allowed, std::optional<size_t> piece) {
     HETGPU_CUDA_TRY(host_work.Enqueue(
-        current, helper_, [to = to + done, from = buffer.data, piece] {
-          CopyOut(to, from, piece);
-        }));
-    HETGPU_CUDA_TRY(RecordFree(current, helper_, buffer));
-    done += piece;
+        current, helper_,
+        [copy, allowed, piece] { copy->Continue(allowed, piece); }));
+    return piece ? RecordFree(current, helper_, buffers_[*piece % count])
+                 : CUresult{CUDA_SUCCESS};
+  };
+  // A host function waits for the piece before the one that it is called for, so
+  // that threads go from piece to piece.
+  const size_t lag = count > 1 ? 1 : 0;
+  CUresult result = CUDA_SUCCESS;
+  for (size_t i = 0; i < pieces.size() + lag && result == CUDA_SUCCESS; ++i) {
+    if (i < pieces.size()) result = fill(i);
+    if (result != CUDA_SUCCESS) break;
+    result = drain(std::min(i + 1, pieces.size()),
+                   i < lag ? std::nullopt : std::optional<size_t>(i - lag));
   }
   // Pieces are drained in order.
-  return Chain(current, start_, helper_, stream);
+  if (result == CUDA_SUCCESS) result = Chain(current, start_, helper_, stream);
+  if (result != CUDA_SUCCESS) copy->Cancel();
+  return result;
 }
 
 void Staging::Return(const Current& current) {

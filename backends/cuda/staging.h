@@ -13,7 +13,8 @@
 //           the queue's own stream
 //
 // The first pieces into the device and the last ones out of it are small: nothing
-// else goes on beside them.
+// else goes on beside them. Which buffers may be filled or emptied is told as the
+// device gets on, so that no thread waits for another between pieces.
 #ifndef HETGPU_BACKENDS_CUDA_STAGING_H_
 #define HETGPU_BACKENDS_CUDA_STAGING_H_
 
@@ -83,7 +84,9 @@ class Staging {
   void Forget();
 
  private:
-  CUresult Prepare(const Current& current, uint64_t bytes);
+  // Lends buffers; `memory` is where the first `count` lie, or fewer.
+  CUresult Prepare(const Current& current, size_t count,
+                   std::vector<void*>* memory);
   CUresult PrepareHelper(const Current& current, CUstream stream);
 
   StagingArena& arena_;

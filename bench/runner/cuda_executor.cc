@@ -136,6 +136,20 @@ class CudaExecutor final : public Executor {
     return cu_.Check(cu_.MemcpyDtoH(to, addresses_[buffer] + offset, bytes),
                      "copying out");
   }
+  absl::Status EnqueueWrite(int buffer, uint64_t offset, const void* from,
+                            uint64_t bytes) override {
+    BENCH_RETURN_IF_ERROR(Enter());
+    return cu_.Check(cu_.MemcpyHtoDAsync(addresses_[buffer] + offset, from,
+                                         bytes, stream_),
+                     "copying in");
+  }
+  absl::Status EnqueueRead(int buffer, uint64_t offset, void* to,
+                           uint64_t bytes) override {
+    BENCH_RETURN_IF_ERROR(Enter());
+    return cu_.Check(
+        cu_.MemcpyDtoHAsync(to, addresses_[buffer] + offset, bytes, stream_),
+        "copying out");
+  }
 
   absl::Status CompileModule(const std::string& module) override {
     BENCH_RETURN_IF_ERROR(Enter());

@@ -186,7 +186,8 @@ std::string DeviceBench::CopyCase::Name() const {
   std::string size = SizeText(bytes);
   std::erase(size, ' ');
   return absl::StrCat("copy_", is_in ? "in" : "out", "_",
-                      is_pinned ? "pinned_" : "", size);
+                      is_pinned ? "pinned_" : "", is_queued ? "queued_" : "",
+                      size);
 }
 
 std::vector<DeviceBench::CopyCase> DeviceBench::CopyCases() const {
@@ -203,18 +204,38 @@ std::vector<DeviceBench::CopyCase> DeviceBench::CopyCases() const {
     if (is_pinned && pinner_ == nullptr) continue;
     for (const bool is_in : {true, false}) {
       for (const uint64_t bytes : sizes) {
-        cases.push_back({is_in, is_pinned, bytes});
+        cases.push_back({is_in, is_pinned, /*is_queued=*/false, bytes});
+        if (!is_pinned && bytes >= 64 * kMiB) {
+          cases.push_back({is_in, is_pinned, /*is_queued=*/true, bytes});
+        }
       }
     }
   }
   return cases;
 }
 
+namespace {
+
+absl::Status CopyOnce(const DeviceBench::CopyCase& copy, void* host,
+                      Executor& executor) {
+  if (!copy.is_queued) {
+    return copy.is_in ? executor.Write(0, 0, host, copy.bytes)
+                      : executor.Read(0, 0, host, copy.bytes);
+  }
+  const absl::Status status =
+      copy.is_in ? executor.EnqueueWrite(0, 0, host, copy.bytes)
+                 : executor.EnqueueRead(0, 0, host, copy.bytes);
+  return status.ok() ? executor.Wait() : status;
+}
+
+}  // namespace
+
 Row DeviceBench::MeasureCopy(const CopyCase& copy, const Rounds& rounds) {
   Row row = NewRow(copy.Name(), "copy");
   row.problem = absl::StrCat(copy.is_pinned ? "pinned " : "pageable ",
                              "host memory ", copy.is_in ? "to" : "from",
-                             " device, ", SizeText(copy.bytes));
+                             " device, ", SizeText(copy.bytes),
+                             copy.is_queued ? ", queued" : "");
   row.bytes = copy.bytes;
   PinnedMemory pinned;
   std::shared_ptr<void> pageable;
@@ -241,9 +262,7 @@ Row DeviceBench::MeasureCopy(const CopyCase& copy, const Rounds& rounds) {
       [&](Executor& executor, int times) -> absl::StatusOr<double> {
         const auto start = std::chrono::steady_clock::now();
         for (int i = 0; i < times; ++i) {
-          BENCH_RETURN_IF_ERROR(copy.is_in
-                                    ? executor.Write(0, 0, host, copy.bytes)
-                                    : executor.Read(0, 0, host, copy.bytes));
+          BENCH_RETURN_IF_ERROR(CopyOnce(copy, host, executor));
         }
         return std::chrono::duration<double>(std::chrono::steady_clock::now() -
                                              start)

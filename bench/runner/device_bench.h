@@ -46,6 +46,7 @@ class DeviceBench {
   struct CopyCase {
     bool is_in;
     bool is_pinned;
+    bool is_queued;  // enqueued and waited for, instead of a call that waits
     uint64_t bytes;
 
     std::string Name() const;

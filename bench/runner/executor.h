@@ -50,6 +50,16 @@ class Executor {
   virtual absl::Status Read(int buffer, uint64_t offset, void* to,
                             uint64_t bytes) = 0;
 
+  // The same in the turn of what was enqueued; Wait() waits for it too.
+  virtual absl::Status EnqueueWrite(int buffer, uint64_t offset,
+                                    const void* from, uint64_t bytes) {
+    return Write(buffer, offset, from, bytes);
+  }
+  virtual absl::Status EnqueueRead(int buffer, uint64_t offset, void* to,
+                                   uint64_t bytes) {
+    return Read(buffer, offset, to, bytes);
+  }
+
   // Compiles all kernels of a module and forgets it again.
   virtual absl::Status CompileModule(const std::string& module) {
     return absl::UnimplementedError(name_ + " does not compile " + module);

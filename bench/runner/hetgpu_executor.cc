@@ -103,6 +103,18 @@ class HetgpuExecutor final : public Executor {
         api_.MemCopyDtoH(context_, to, addresses_[buffer] + offset, bytes),
         "copying out");
   }
+  absl::Status EnqueueWrite(int buffer, uint64_t offset, const void* from,
+                            uint64_t bytes) override {
+    return Check(api_.MemCopyHtoDAsync(addresses_[buffer] + offset, from, bytes,
+                                       stream_),
+                 "copying in");
+  }
+  absl::Status EnqueueRead(int buffer, uint64_t offset, void* to,
+                           uint64_t bytes) override {
+    return Check(api_.MemCopyDtoHAsync(to, addresses_[buffer] + offset, bytes,
+                                       stream_),
+                 "copying out");
+  }
 
   absl::Status CompileModule(const std::string& module) override {
     hetgpuModule handle = nullptr;

@@ -194,7 +194,7 @@ int List() {
   for (const std::string& name : DeviceBench::LaunchRows()) {
     std::printf("%s\n", name.c_str());
   }
-  std::printf("copy_{in,out}[_pinned]_SIZE\njit_{cold,warm}_{first,MODULE}\n");
+  std::printf("copy_{in,out}[_pinned|_queued]_SIZE\njit_{cold,warm}_{first,MODULE}\n");
   return 0;
 }
 

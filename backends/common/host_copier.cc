@@ -12,11 +12,12 @@
 namespace hetgpu {
 namespace {
 
-// Smaller copies are over before a helper has woken up.
-constexpr size_t kSharedBytes = size_t{512} << 10;
-constexpr size_t kChunkBytes = size_t{64} << 10;
-// Bridges the gap between one transfer and the next.
-constexpr auto kSpin = std::chrono::microseconds(200);
+constexpr size_t kChunkBytes = size_t{16} << 10;
+// Each helper's share pays for waking it.
+constexpr size_t kBytesPerHelper = size_t{512} << 10;
+// Bridges the gap between one transfer and the next, while a device moves what
+// was copied last.
+constexpr auto kSpin = std::chrono::microseconds(600);
 // Within a transfer: about as long as a device takes for the largest piece.
 constexpr int kSpinsForPiece = 4000;
 
@@ -40,37 +41,37 @@ HostCopier& HostCopier::Get() {
 }
 
 HostCopier::~HostCopier() {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    ending_ = true;
-  }
-  wake_.notify_all();
+  ending_ = true;
+  ++copy_number_;
+  copy_number_.notify_all();
   for (std::thread& helper : helpers_) helper.join();
 }
 
-bool HostCopier::AwaitCopy(uint64_t seen) {
+bool HostCopier::AwaitCopy(uint32_t seen) {
   const auto until = std::chrono::steady_clock::now() + kSpin;
-  while (copy_number_ == seen && !ending_) {
-    if (std::chrono::steady_clock::now() < until) {
-      Relax();
-      continue;
-    }
-    std::unique_lock<std::mutex> lock(mutex_);
-    ++sleeping_;
-    wake_.wait(lock, [&] { return copy_number_ != seen || ending_; });
-    --sleeping_;
+  while (copy_number_ == seen && std::chrono::steady_clock::now() < until) {
+    Relax();
   }
+  copy_number_.wait(seen);
   return !ending_;
 }
 
-void HostCopier::Serve(int index) {
-  uint64_t seen = 0;
+void HostCopier::WakeTwo() {
+  copy_number_.notify_one();
+  copy_number_.notify_one();
+}
+
+void HostCopier::Serve() {
+  uint32_t seen = 0;
   while (AwaitCopy(seen)) {
     ++inside_;
     seen = copy_number_;
     // Taken back before End() looks at inside_.
     HostCopy* const copy = copy_;
-    if (copy != nullptr && index < copy->helper_limit_) copy->Work();
+    if (copy != nullptr && copy->Join()) {
+      WakeTwo();
+      copy->Work();
+    }
     --inside_;
   }
 }
@@ -78,15 +79,11 @@ void HostCopier::Serve(int index) {
 bool HostCopier::Begin(HostCopy* copy) {
   if (helper_limit_ == 0 || busy_.exchange(true)) return false;
   while (static_cast<int>(helpers_.size()) < helper_limit_) {
-    const int index = static_cast<int>(helpers_.size());
-    helpers_.emplace_back([this, index] { Serve(index); });
+    helpers_.emplace_back([this] { Serve(); });
   }
   copy_ = copy;
   ++copy_number_;
-  if (sleeping_ > 0) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    wake_.notify_all();
-  }
+  WakeTwo();
   return true;
 }
 
@@ -99,7 +96,6 @@ void HostCopier::End() {
 HostCopy::HostCopy(HostCopier& copier, const std::vector<Piece>& pieces,
                    int helpers)
     : copier_(copier),
-      helper_limit_(helpers),
       task_count_(pieces.size()),
       tasks_(new Task[pieces.size()]) {
   for (size_t i = 0; i < task_count_; ++i) {
@@ -108,6 +104,8 @@ HostCopy::HostCopy(HostCopier& copier, const std::vector<Piece>& pieces,
     tasks_[i].left.store(pieces[i].bytes, std::memory_order_relaxed);
     chunk_count_ += (pieces[i].bytes + kChunkBytes - 1) / kChunkBytes;
   }
+  const size_t worthwhile = chunk_count_ * kChunkBytes / kBytesPerHelper;
+  places_ = static_cast<int>(std::min<size_t>(helpers, worthwhile));
 }
 
 HostCopy::~HostCopy() {
@@ -121,7 +119,7 @@ void HostCopy::Allow(size_t count) {
       std::memory_order_release);
   if (begun_) return;
   begun_ = true;
-  served_ = chunk_count_ * kChunkBytes >= kSharedBytes && copier_.Begin(this);
+  served_ = places_ > 0 && copier_.Begin(this);
 }
 
 size_t HostCopy::CopyChunk(size_t chunk, size_t from) {

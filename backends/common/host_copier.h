@@ -13,11 +13,9 @@
 #define HETGPU_BACKENDS_COMMON_HOST_COPIER_H_
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -46,19 +44,19 @@ class HostCopier {
   // Whether helpers come; then End() has to follow, from any thread.
   bool Begin(HostCopy* copy);
   void End();
-  void Serve(int index);
+  void Serve();
   // Waits for another copy than number `seen`; false at the end.
-  bool AwaitCopy(uint64_t seen);
+  bool AwaitCopy(uint32_t seen);
+  // Whoever joins wakes two others: to wake all takes longer than the first
+  // pieces.
+  void WakeTwo();
 
   const int helper_limit_;
   std::atomic<bool> busy_{false};  // there is a copy that is served
   std::atomic<HostCopy*> copy_{nullptr};
-  std::atomic<uint64_t> copy_number_{0};
+  std::atomic<uint32_t> copy_number_{0};
   std::atomic<int> inside_{0};  // helpers that may look at copy_
-  std::atomic<int> sleeping_{0};
   std::atomic<bool> ending_{false};
-  std::mutex mutex_;
-  std::condition_variable wake_;
   std::vector<std::thread> helpers_;  // of whoever set busy_
 };
 
@@ -99,13 +97,13 @@ class HostCopy {
     alignas(64) std::atomic<size_t> left;  // bytes
   };
 
-  // A helper's part.
+  // Whether one more helper may Work().
+  bool Join() { return places_.fetch_sub(1, std::memory_order_relaxed) > 0; }
   void Work();
   // Copies a chunk of task `from` or a later one, which it returns.
   size_t CopyChunk(size_t chunk, size_t from);
 
   HostCopier& copier_;
-  const int helper_limit_;
   bool begun_ = false, served_ = false;
   size_t task_count_ = 0, chunk_count_ = 0;
   std::unique_ptr<Task[]> tasks_;
@@ -113,6 +111,7 @@ class HostCopy {
   alignas(64) std::atomic<size_t> next_{0};     // chunk that nobody has taken
   alignas(64) std::atomic<size_t> allowed_{0};  // chunks
   std::atomic<bool> ended_{false};
+  std::atomic<int> places_{0};  // for helpers
 };
 
 }  // namespace hetgpu

@@ -179,6 +179,27 @@ TEST_F(QueueTest, CopiesThatFailMidway) {
   }
 }
 
+// When no more memory can be pinned.
+TEST_F(QueueTest, CopiesThroughFewBuffers) {
+  const uint64_t size = (uint64_t{30} << 20) + 3;
+  std::vector<uint32_t> in(size / 4 + 1);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = i * 2654435761u;
+  for (const int buffers : {1, 1, 2, 3}) {
+    for (const bool now : {false, true}) {
+      auto queue = NewQueue();
+      std::vector<uint32_t> out(in.size(), 0);
+      FailCall("cuMemHostAlloc", CUDA_ERROR_OUT_OF_MEMORY, buffers);
+      EXPECT_OK(now ? queue->CopyToDeviceNow(a_, in.data(), size)
+                    : queue->CopyToDevice(a_, in.data(), size));
+      FailCall("cuMemHostAlloc", CUDA_ERROR_OUT_OF_MEMORY);
+      EXPECT_OK(now ? queue->CopyFromDeviceNow(out.data(), a_, size)
+                    : queue->CopyFromDevice(out.data(), a_, size));
+      EXPECT_OK(queue->Synchronize(nullptr));
+      EXPECT_EQ(std::memcmp(in.data(), out.data(), size), 0) << buffers;
+    }
+  }
+}
+
 TEST_F(QueueTest, LargeCopiesOfManyQueuesAtOnce) {
   std::vector<std::thread> threads;
   std::atomic<int> wrong = 0;

@@ -10,13 +10,17 @@ namespace hetgpu::cuda {
 namespace {
 
 constexpr uint64_t kBufferBytes = uint64_t{8} << 20;
-constexpr uint64_t kSmallestPiece = uint64_t{512} << 10;
 constexpr uint64_t kPieceUnit = uint64_t{64} << 10;
-// Found on an H200 whose host has 16 cores: fewer buffers, or another number of
-// threads that write the caller's memory, and the link has to wait.
+// Found on an H200 whose host has 16 cores.
+constexpr uint64_t kSmallestIn = uint64_t{512} << 10;
+constexpr uint64_t kSmallestOut = uint64_t{128} << 10;
 constexpr size_t kBuffersIn = 8;
 constexpr size_t kBuffersOut = 16;
-constexpr int kHelpersOut = 11;
+constexpr int kHelpersIn = 14;
+constexpr int kHelpersOut = 12;
+// The device stops for a moment at every event, so there is one for several
+// pieces.
+constexpr size_t kPiecesPerEvent = 4;
 // Where the processor cannot put data into the cache that all cores share: the
 // device is slow to take what is still in those next to the cores. In the
 // beginning that is all, so it is stored past them; later the device is so far
@@ -32,16 +36,16 @@ struct Piece {
 using Pieces = std::vector<Piece>;
 
 // A piece of about `wish` bytes of those left.
-uint64_t PieceBytes(uint64_t wish, uint64_t left) {
+uint64_t PieceBytes(uint64_t wish, uint64_t smallest, uint64_t left) {
   const uint64_t units = wish / kPieceUnit * kPieceUnit;
-  return std::min(left, std::clamp(units, kSmallestPiece, kBufferBytes));
+  return std::min(left, std::clamp(units, smallest, kBufferBytes));
 }
 
 // Into a device: larger and larger, for nothing goes on beside the first one.
 Pieces CutIn(uint64_t bytes) {
   Pieces pieces;
   for (uint64_t done = 0; done < bytes; done += pieces.back().bytes) {
-    pieces.push_back({done, PieceBytes(done / 5 * 2, bytes - done)});
+    pieces.push_back({done, PieceBytes(done / 5 * 3, kSmallestIn, bytes - done)});
   }
   return pieces;
 }
@@ -51,7 +55,7 @@ Pieces CutOut(uint64_t bytes) {
   Pieces pieces;
   for (uint64_t done = 0; done < bytes; done += pieces.back().bytes) {
     const uint64_t left = bytes - done;
-    pieces.push_back({done, PieceBytes(left / 2, left)});
+    pieces.push_back({done, PieceBytes(left / 20 * 9, kSmallestOut, left)});
   }
   return pieces;
 }
@@ -68,7 +72,7 @@ std::unique_ptr<HostCopy> Filling(const Pieces& pieces, const void* src,
     parts.push_back({to, from + piece.start, piece.bytes,
                      cached ? Stores::kCached : Stores::kShared});
   }
-  return std::make_unique<HostCopy>(HostCopier::Get(), parts);
+  return std::make_unique<HostCopy>(HostCopier::Get(), parts, kHelpersIn);
 }
 
 // Out of a device: empties them.
@@ -100,10 +104,9 @@ CUresult RecordFree(const Current& current, CUstream stream,
   return current.library().EventRecord(buffer.free, stream);
 }
 
-// Counts up once the event has come.
-CUresult Poll(const Current& current, CUevent event, size_t* count) {
+CUresult Poll(const Current& current, CUevent event, bool* done) {
   const CUresult result = current.library().EventQuery(event);
-  if (result == CUDA_SUCCESS) ++*count;
+  *done = result == CUDA_SUCCESS;
   return result == CUDA_ERROR_NOT_READY ? CUresult{CUDA_SUCCESS} : result;
 }
 
@@ -246,22 +249,31 @@ CUresult Staging::CopyToDeviceNow(const Current& current, CUstream stream,
   const size_t count = memory.size();
   const auto copy = Filling(pieces, src, memory);
   copy->Allow(count);
+  const size_t stride = std::clamp<size_t>(count / 2, 1, kPiecesPerEvent);
   size_t sent = 0, taken = 0;  // pieces: to the device, by the device
   while (sent < pieces.size()) {
+    const size_t next_event = taken + stride;
     if (copy->IsCopied(sent)) {
       StagingBuffer& buffer = buffers_[sent % count];
       HETGPU_CUDA_TRY(library.MemcpyHtoDAsync(dst + pieces[sent].start,
                                               buffer.data, pieces[sent].bytes,
                                               stream));
-      HETGPU_CUDA_TRY(RecordFree(current, stream, buffer));
-      ++sent;
-    } else if (taken < sent) {
-      HETGPU_CUDA_TRY(Poll(current, buffers_[taken % count].free, &taken));
+      if (++sent % stride == 0) {
+        HETGPU_CUDA_TRY(library.EventRecord(buffer.filled, stream));
+      }
+    } else if (sent >= next_event) {
+      bool done = false;
+      HETGPU_CUDA_TRY(
+          Poll(current, buffers_[(next_event - 1) % count].filled, &done));
+      if (done) taken = next_event;
       copy->Allow(taken + count);
       copy->Help();
     } else {
       copy->Help();
     }
+  }
+  for (size_t i = 0; i < count; ++i) {
+    HETGPU_CUDA_TRY(RecordFree(current, stream, buffers_[i]));
   }
   return CUDA_SUCCESS;
 }
@@ -289,7 +301,9 @@ CUresult Staging::CopyFromDeviceNow(const Current& current, CUstream stream,
       ++drained;
     } else {
       if (ready < asked) {
-        HETGPU_CUDA_TRY(Poll(current, buffers_[ready % count].filled, &ready));
+        bool done = false;
+        HETGPU_CUDA_TRY(Poll(current, buffers_[ready % count].filled, &done));
+        if (done) ++ready;
         copy->Allow(ready);
       }
       copy->Help();

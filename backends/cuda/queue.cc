@@ -72,8 +72,8 @@ void CudaQueue::SetError(LaunchError error) {
 bool CudaQueue::Follow(const Current& current) {
   if (generation_ != current.generation()) {
     if (busy_) SetError(recovery_.LossOf(generation_));
+    staging_.Forget();  // first: it ends host functions that wait
     if (stream_ != nullptr) host_work_.Drop();
-    staging_.Forget();
     ClearLog();
     busy_ = false;
     stream_ = nullptr;

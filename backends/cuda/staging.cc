@@ -1,7 +1,6 @@
 #include "backends/cuda/staging.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "backends/common/host_copier.h"
@@ -91,23 +90,18 @@ std::unique_ptr<HostCopy> Draining(const Pieces& pieces, void* dst,
   return std::make_unique<HostCopy>(HostCopier::Get(), parts, kHelpersOut);
 }
 
-// Makes `stream` wait until the buffer can be filled.
-CUresult DelayUntilFree(const Current& current, CUstream stream,
-                        const StagingBuffer& buffer) {
-  if (!buffer.used) return CUDA_SUCCESS;
-  return current.library().StreamWaitEvent(stream, buffer.free, 0);
-}
-
-CUresult RecordFree(const Current& current, CUstream stream,
-                    StagingBuffer& buffer) {
-  buffer.used = true;
-  return current.library().EventRecord(buffer.free, stream);
-}
-
 CUresult Poll(const Current& current, CUevent event, bool* done) {
   const CUresult result = current.library().EventQuery(event);
   *done = result == CUDA_SUCCESS;
   return result == CUDA_ERROR_NOT_READY ? CUresult{CUDA_SUCCESS} : result;
+}
+
+// What a stream of an abandoned context may still write to stays for good.
+void Keep(std::shared_ptr<CopyProgress> progress) {
+  static std::mutex mutex;
+  static auto* const kept = new std::vector<std::shared_ptr<CopyProgress>>;
+  std::lock_guard<std::mutex> lock(mutex);
+  kept->push_back(std::move(progress));
 }
 
 // Records the event on one stream and makes the other wait for it.
@@ -117,30 +111,6 @@ CUresult Chain(const Current& current, CUevent event, CUstream from,
   if (result != CUDA_SUCCESS) return result;
   return current.library().StreamWaitEvent(to, event, 0);
 }
-
-// The host's part of a copy that a stream's functions do. One that could not be
-// enqueued to its end is cancelled: the caller's memory is not touched then.
-class QueuedCopy {
- public:
-  explicit QueuedCopy(std::unique_ptr<HostCopy> copy) : copy_(std::move(copy)) {}
-
-  // What is not allowed yet may be copied from now on; returns when `piece`, if
-  // there is one, has been.
-  void Continue(size_t allowed, std::optional<size_t> piece) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (copy_ == nullptr) return;
-    copy_->Allow(allowed);
-    if (piece) copy_->Await(*piece);
-  }
-  void Cancel() {
-    std::lock_guard<std::mutex> lock(mutex_);
-    copy_ = nullptr;
-  }
-
- private:
-  std::mutex mutex_;
-  std::unique_ptr<HostCopy> copy_;
-};
 
 }  // namespace
 
@@ -161,14 +131,10 @@ bool IsPinned(const Current& current, const void* memory, uint64_t bytes) {
 
 CUresult StagingArena::Add(const Current& current, StagingBuffer* buffer) {
   const Library& library = current.library();
-  HETGPU_CUDA_TRY(library.EventCreate(&buffer->filled, kEventDisableTiming));
-  CUresult result = library.EventCreate(&buffer->free, kEventDisableTiming);
-  if (result == CUDA_SUCCESS) {
-    result = library.MemHostAlloc(&buffer->data, kBufferBytes, kHostPortable);
-    if (result == CUDA_SUCCESS) return result;
-    library.EventDestroy(buffer->free);
-  }
-  library.EventDestroy(buffer->filled);
+  HETGPU_CUDA_TRY(library.EventCreate(&buffer->moved, kEventDisableTiming));
+  const CUresult result =
+      library.MemHostAlloc(&buffer->data, kBufferBytes, kHostPortable);
+  if (result != CUDA_SUCCESS) library.EventDestroy(buffer->moved);
   return result;
 }
 
@@ -193,7 +159,6 @@ CUresult StagingArena::Lend(const Current& current, size_t count,
         return buffers->empty() ? result : CUresult{CUDA_SUCCESS};
       }
     }
-    buffer.used = false;
     buffers->push_back(buffer);
   }
   return CUDA_SUCCESS;
@@ -210,8 +175,7 @@ void StagingArena::Release(const Current& current) {
   std::lock_guard<std::mutex> lock(mutex_);
   Follow(current);
   for (const StagingBuffer& buffer : idle_) {
-    current.library().EventDestroy(buffer.filled);
-    current.library().EventDestroy(buffer.free);
+    current.library().EventDestroy(buffer.moved);
     current.library().MemFreeHost(buffer.data);
   }
   idle_.clear();
@@ -227,7 +191,7 @@ CUresult Staging::Prepare(const Current& current, size_t count,
   return CUDA_SUCCESS;
 }
 
-CUresult Staging::PrepareHelper(const Current& current, CUstream stream) {
+CUresult Staging::PrepareQueued(const Current& current, CUstream stream) {
   const Library& library = current.library();
   if (helper_ == nullptr) {
     HETGPU_CUDA_TRY(library.StreamCreate(&helper_, kStreamNonBlocking));
@@ -235,6 +199,11 @@ CUresult Staging::PrepareHelper(const Current& current, CUstream stream) {
   if (start_ == nullptr) {
     HETGPU_CUDA_TRY(library.EventCreate(&start_, kEventDisableTiming));
   }
+  if (progress_ == nullptr) {
+    HETGPU_CUDA_TRY(CopyProgress::Create(current, &progress_));
+  }
+  // An earlier copy may have ended early.
+  HETGPU_CUDA_TRY(library.StreamWriteValue32(stream, DeviceWord(), base_, 0));
   return Chain(current, start_, stream, helper_);
 }
 
@@ -259,21 +228,18 @@ CUresult Staging::CopyToDeviceNow(const Current& current, CUstream stream,
                                               buffer.data, pieces[sent].bytes,
                                               stream));
       if (++sent % stride == 0) {
-        HETGPU_CUDA_TRY(library.EventRecord(buffer.filled, stream));
+        HETGPU_CUDA_TRY(library.EventRecord(buffer.moved, stream));
       }
     } else if (sent >= next_event) {
       bool done = false;
       HETGPU_CUDA_TRY(
-          Poll(current, buffers_[(next_event - 1) % count].filled, &done));
+          Poll(current, buffers_[(next_event - 1) % count].moved, &done));
       if (done) taken = next_event;
       copy->Allow(taken + count);
       copy->Help();
     } else {
       copy->Help();
     }
-  }
-  for (size_t i = 0; i < count; ++i) {
-    HETGPU_CUDA_TRY(RecordFree(current, stream, buffers_[i]));
   }
   return CUDA_SUCCESS;
 }
@@ -295,55 +261,51 @@ CUresult Staging::CopyFromDeviceNow(const Current& current, CUstream stream,
       HETGPU_CUDA_TRY(library.MemcpyDtoHAsync(buffer.data,
                                               src + pieces[asked].start,
                                               pieces[asked].bytes, stream));
-      HETGPU_CUDA_TRY(library.EventRecord(buffer.filled, stream));
+      HETGPU_CUDA_TRY(library.EventRecord(buffer.moved, stream));
       ++asked;
     } else if (drained < ready && copy->IsCopied(drained)) {
       ++drained;
     } else {
       if (ready < asked) {
         bool done = false;
-        HETGPU_CUDA_TRY(Poll(current, buffers_[ready % count].filled, &done));
+        HETGPU_CUDA_TRY(Poll(current, buffers_[ready % count].moved, &done));
         if (done) ++ready;
         copy->Allow(ready);
       }
       copy->Help();
     }
   }
-  for (StagingBuffer& buffer : buffers_) buffer.used = false;
   return CUDA_SUCCESS;
 }
 
 CUresult Staging::CopyToDevice(const Current& current, CUstream stream,
                                HostWork& host_work, uint64_t dst,
                                const void* src, uint64_t bytes) {
+  const Library& library = current.library();
   const Pieces pieces = CutIn(bytes);
   std::vector<void*> memory;
   HETGPU_CUDA_TRY(
       Prepare(current, std::min(pieces.size(), kBuffersIn), &memory));
-  HETGPU_CUDA_TRY(PrepareHelper(current, stream));
-  const auto copy =
-      std::make_shared<QueuedCopy>(Filling(pieces, src, memory));
+  HETGPU_CUDA_TRY(PrepareQueued(current, stream));
   const size_t count = memory.size();
-  const auto enqueue = [&](size_t i, size_t* allowed) -> CUresult {
-    // Those that follow are filled while the host function waits for this one.
-    const size_t last = std::min(pieces.size(), i + count / 2 + 1);
-    for (; *allowed < last; ++*allowed) {
-      HETGPU_CUDA_TRY(
-          DelayUntilFree(current, helper_, buffers_[*allowed % count]));
-    }
-    HETGPU_CUDA_TRY(host_work.Enqueue(
-        current, helper_,
-        [copy, allowed = *allowed, i] { copy->Continue(allowed, i); }));
-    StagingBuffer& buffer = buffers_[i % count];
-    HETGPU_CUDA_TRY(Chain(current, buffer.filled, helper_, stream));
-    HETGPU_CUDA_TRY(current.library().MemcpyHtoDAsync(
-        dst + pieces[i].start, buffer.data, pieces[i].bytes, stream));
-    return RecordFree(current, stream, buffer);
+  const auto copy = std::make_shared<QueuedCopy>(
+      Filling(pieces, src, memory), pieces.size(), count, progress_, base_);
+  const uint32_t base = std::exchange(base_, base_ + pieces.size());
+  HETGPU_CUDA_TRY(
+      host_work.Enqueue(current, helper_, [copy] { copy->Fill(); }));
+  const size_t stride = std::clamp<size_t>(count / 2, 1, kPiecesPerEvent);
+  const auto take = [&](size_t i) -> CUresult {
+    HETGPU_CUDA_TRY(library.StreamWaitValue32(stream, HostWord(), base + i + 1,
+                                              kStreamWaitValueGeq));
+    HETGPU_CUDA_TRY(library.MemcpyHtoDAsync(dst + pieces[i].start,
+                                            memory[i % count], pieces[i].bytes,
+                                            stream));
+    if ((i + 1) % stride != 0) return CUDA_SUCCESS;
+    return library.StreamWriteValue32(stream, DeviceWord(), base + i + 1, 0);
   };
   CUresult result = CUDA_SUCCESS;
-  size_t allowed = 0;
   for (size_t i = 0; i < pieces.size() && result == CUDA_SUCCESS; ++i) {
-    result = enqueue(i, &allowed);
+    result = take(i);
   }
   if (result != CUDA_SUCCESS) copy->Cancel();
   return result;
@@ -352,40 +314,34 @@ CUresult Staging::CopyToDevice(const Current& current, CUstream stream,
 CUresult Staging::CopyFromDevice(const Current& current, CUstream stream,
                                  HostWork& host_work, void* dst, uint64_t src,
                                  uint64_t bytes) {
+  const Library& library = current.library();
   const Pieces pieces = CutOut(bytes);
   std::vector<void*> memory;
   HETGPU_CUDA_TRY(
       Prepare(current, std::min(pieces.size(), kBuffersOut), &memory));
-  HETGPU_CUDA_TRY(PrepareHelper(current, stream));
-  const auto copy =
-      std::make_shared<QueuedCopy>(Draining(pieces, dst, memory));
+  HETGPU_CUDA_TRY(PrepareQueued(current, stream));
   const size_t count = memory.size();
-  const auto fill = [&](size_t i) -> CUresult {
-    StagingBuffer& buffer = buffers_[i % count];
-    HETGPU_CUDA_TRY(DelayUntilFree(current, stream, buffer));
-    HETGPU_CUDA_TRY(current.library().MemcpyDtoHAsync(
-        buffer.data, src + pieces[i].start, pieces[i].bytes, stream));
-    return Chain(current, buffer.filled, stream, helper_);
+  const auto copy = std::make_shared<QueuedCopy>(
+      Draining(pieces, dst, memory), pieces.size(), count, progress_, base_);
+  const uint32_t base = std::exchange(base_, base_ + pieces.size());
+  HETGPU_CUDA_TRY(
+      host_work.Enqueue(current, helper_, [copy] { copy->Drain(); }));
+  const auto await = [&](size_t emptied) {
+    return library.StreamWaitValue32(stream, HostWord(), base + emptied,
+                                     kStreamWaitValueGeq);
   };
-  const auto drain = [&](size_t allowed, std::optional<size_t> piece) {
-    HETGPU_CUDA_TRY(host_work.Enqueue(
-        current, helper_,
-        [copy, allowed, piece] { copy->Continue(allowed, piece); }));
-    return piece ? RecordFree(current, helper_, buffers_[*piece % count])
-                 : CUresult{CUDA_SUCCESS};
+  const auto deliver = [&](size_t i) -> CUresult {
+    if (i >= count) HETGPU_CUDA_TRY(await(i - count + 1));
+    HETGPU_CUDA_TRY(library.MemcpyDtoHAsync(memory[i % count],
+                                            src + pieces[i].start,
+                                            pieces[i].bytes, stream));
+    return library.StreamWriteValue32(stream, DeviceWord(), base + i + 1, 0);
   };
-  // A host function waits for the piece before the one that it is called for, so
-  // that threads go from piece to piece.
-  const size_t lag = count > 1 ? 1 : 0;
   CUresult result = CUDA_SUCCESS;
-  for (size_t i = 0; i < pieces.size() + lag && result == CUDA_SUCCESS; ++i) {
-    if (i < pieces.size()) result = fill(i);
-    if (result != CUDA_SUCCESS) break;
-    result = drain(std::min(i + 1, pieces.size()),
-                   i < lag ? std::nullopt : std::optional<size_t>(i - lag));
+  for (size_t i = 0; i < pieces.size() && result == CUDA_SUCCESS; ++i) {
+    result = deliver(i);
   }
-  // Pieces are drained in order.
-  if (result == CUDA_SUCCESS) result = Chain(current, start_, helper_, stream);
+  if (result == CUDA_SUCCESS) result = await(pieces.size());
   if (result != CUDA_SUCCESS) copy->Cancel();
   return result;
 }
@@ -399,14 +355,19 @@ void Staging::Release(const Current& current) {
   Return(current);
   if (start_ != nullptr) current.library().EventDestroy(start_);
   if (helper_ != nullptr) current.library().StreamDestroy(helper_);
+  if (progress_ != nullptr) progress_->Unpin(current);
   start_ = nullptr;
   helper_ = nullptr;
+  progress_ = nullptr;
 }
 
 void Staging::Forget() {
   buffers_.clear();
   start_ = nullptr;
   helper_ = nullptr;
+  if (progress_ == nullptr) return;
+  progress_->abandoned = true;
+  Keep(std::exchange(progress_, nullptr));
 }
 
 }  // namespace hetgpu::cuda

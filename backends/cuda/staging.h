@@ -26,15 +26,14 @@
 #include "absl/status/status.h"
 #include "backends/cuda/context.h"
 #include "backends/cuda/host_work.h"
+#include "backends/cuda/queued_copy.h"
 
 namespace hetgpu::cuda {
 
-// A pinned buffer and its last use.
+// A pinned buffer.
 struct StagingBuffer {
   void* data = nullptr;
-  CUevent filled = nullptr;  // what is to be moved on is in it
-  CUevent free = nullptr;    // it has been moved on
-  bool used = false;         // `free` was recorded
+  CUevent moved = nullptr;  // the device has emptied or filled it
 };
 
 // The pinned buffers of a device, lent to its queues. Thread-safe.
@@ -87,12 +86,22 @@ class Staging {
   // Lends buffers; `memory` is where the first `count` lie, or fewer.
   CUresult Prepare(const Current& current, size_t count,
                    std::vector<void*>* memory);
-  CUresult PrepareHelper(const Current& current, CUstream stream);
+  // `helper_` starts when `stream` gets here.
+  CUresult PrepareQueued(const Current& current, CUstream stream);
+  // The words of `progress_`, as the device addresses them.
+  CUdeviceptr HostWord() const {
+    return reinterpret_cast<CUdeviceptr>(&progress_->host);
+  }
+  CUdeviceptr DeviceWord() const {
+    return reinterpret_cast<CUdeviceptr>(&progress_->device);
+  }
 
   StagingArena& arena_;
   std::vector<StagingBuffer> buffers_;
   CUstream helper_ = nullptr;  // runs the host's part behind other work
   CUevent start_ = nullptr;
+  std::shared_ptr<CopyProgress> progress_;
+  uint32_t base_ = 0;  // pieces of all queued copies so far
 };
 
 // Whether the device reaches these bytes of host memory by itself.

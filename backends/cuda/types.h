@@ -192,6 +192,7 @@ inline constexpr unsigned kTextureNormalizedCoordinates = 2;
 // cuMemHostAlloc, cuMemHostRegister: pinned for every context.
 inline constexpr unsigned kHostPortable = 1;
 inline constexpr unsigned kStreamNonBlocking = 1;
+inline constexpr unsigned kStreamWaitValueGeq = 0;  // cyclic
 inline constexpr unsigned kEventDisableTiming = 2;
 // Keys of the list that hands cuLaunchKernel a packed parameter block.
 inline void* const kLaunchParamEnd = nullptr;

@@ -1,6 +1,9 @@
 // Streams, each with a thread of its own, and what can be put on them.
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include "tests/drivers/cuda/processor.h"
 #include "tests/drivers/cuda/state.h"
@@ -183,6 +186,54 @@ CUresult StreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
       return event->not_reached.count(number) == 0 ||
              state.sticky != CUDA_SUCCESS;
     });
+    return CUresult{CUDA_SUCCESS};
+  });
+}
+
+namespace {
+
+// A word of pinned memory that a stream waits for or writes.
+std::atomic<uint32_t>* PinnedWord(CUdeviceptr address) {
+  const auto& pinned = Get().pinned;
+  auto range = pinned.upper_bound(address);
+  if (range == pinned.begin() || address % sizeof(uint32_t) != 0) {
+    return nullptr;
+  }
+  --range;
+  if (address - range->first + sizeof(uint32_t) > range->second.bytes) {
+    return nullptr;
+  }
+  return reinterpret_cast<std::atomic<uint32_t>*>(address);
+}
+
+}  // namespace
+
+CUresult StreamWaitValue32(CUstream stream, CUdeviceptr address, uint32_t value,
+                           unsigned flags) {
+  FAKE_ENTER("cuStreamWaitValue32_v2", true);
+  const auto* const word = PinnedWord(address);
+  if (word == nullptr || flags != kStreamWaitValueGeq) {
+    return Misuse("cuStreamWaitValue32_v2");
+  }
+  return Push("cuStreamWaitValue32_v2", stream, [=] {
+    while (static_cast<int32_t>(word->load() - value) < 0) {
+      {
+        std::lock_guard<std::mutex> poll(Get().mutex);
+        if (Get().sticky != CUDA_SUCCESS) break;
+      }
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+    return CUresult{CUDA_SUCCESS};
+  });
+}
+
+CUresult StreamWriteValue32(CUstream stream, CUdeviceptr address,
+                            uint32_t value, unsigned flags) {
+  FAKE_ENTER("cuStreamWriteValue32_v2", true);
+  auto* const word = PinnedWord(address);
+  if (word == nullptr || flags != 0) return Misuse("cuStreamWriteValue32_v2");
+  return Push("cuStreamWriteValue32_v2", stream, [=] {
+    word->store(value);
     return CUresult{CUDA_SUCCESS};
   });
 }

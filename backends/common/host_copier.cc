@@ -12,7 +12,7 @@
 namespace hetgpu {
 namespace {
 
-constexpr size_t kChunkBytes = size_t{16} << 10;
+constexpr size_t kChunkBytes = size_t{32} << 10;
 // Each helper's share pays for waking it.
 constexpr size_t kBytesPerHelper = size_t{512} << 10;
 // Bridges the gap between one transfer and the next, while a device moves what

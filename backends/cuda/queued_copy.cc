@@ -27,8 +27,8 @@ CUresult CopyProgress::Create(const Current& current,
   return result;
 }
 
-void CopyProgress::Unpin(const Current& current) {
-  current.library().MemHostUnregister(this);
+CUresult CopyProgress::Unpin(const Current& current) {
+  return current.library().MemHostUnregister(this);
 }
 
 void QueuedCopy::Advance(uint32_t* done, int* idle) {

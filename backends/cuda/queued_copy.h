@@ -32,7 +32,7 @@ struct CopyProgress {
   static CUresult Create(const Current& current,
                          std::shared_ptr<CopyProgress>* progress);
   // Nothing uses it any more.
-  void Unpin(const Current& current);
+  CUresult Unpin(const Current& current);
 };
 
 class QueuedCopy {

@@ -355,10 +355,11 @@ void Staging::Release(const Current& current) {
   Return(current);
   if (start_ != nullptr) current.library().EventDestroy(start_);
   if (helper_ != nullptr) current.library().StreamDestroy(helper_);
-  if (progress_ != nullptr) progress_->Unpin(current);
   start_ = nullptr;
   helper_ = nullptr;
-  progress_ = nullptr;
+  if (progress_ != nullptr && progress_->Unpin(current) == CUDA_SUCCESS) {
+    progress_ = nullptr;
+  }
 }
 
 void Staging::Forget() {

@@ -62,6 +62,9 @@ class StagingArena {
 class Staging {
  public:
   explicit Staging(StagingArena& arena) : arena_(arena) {}
+  ~Staging() { Forget(); }
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
 
   // `stream` is idle.
   CUresult CopyToDeviceNow(const Current& current, CUstream stream,

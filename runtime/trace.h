@@ -5,7 +5,7 @@
 //   thread   a thread of the host, or a stream of the context
 //   span     category, name, begin, duration in microseconds, arguments
 //
-// categories: launch, copy, fill, host (host functions), compile, cache (images
+// categories: launch, copy, move (of unified memory), fill, host (host functions), compile, cache (images
 // found on disk), load (code given to a device), failure (an instant).
 //
 // The file is readable at any time: the format allows the closing bracket to be

@@ -5,6 +5,7 @@
 
 #include "runtime/status_macros.h"
 #include "runtime/text.h"
+#include "runtime/trace_move.h"
 
 namespace hetgpu::runtime {
 namespace {
@@ -41,6 +42,11 @@ absl::Status TracedQueue::Traced(std::string_view category,
                                  std::string_view name, const TraceArgs& args,
                                  Enqueue&& enqueue) {
   Pending pending{std::string(category), std::string(name), args, {}, {}};
+  if (const TraceMove* const move = TraceMove::Current()) {
+    pending.category = TraceMove::kCategory;
+    pending.name = move->name();
+    pending.args = move->args();
+  }
   HETGPU_ASSIGN_OR_RETURN(pending.begin, device_.CreateEvent());
   HETGPU_ASSIGN_OR_RETURN(pending.end, device_.CreateEvent());
   {

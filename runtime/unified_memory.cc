@@ -49,7 +49,9 @@ UnifiedMemory::Mirror::~Mirror() {
 }
 
 UnifiedMemory::UnifiedMemory(uint64_t prefetch_threshold)
-    : heap_(memory::Arena::Process()), ahead_(prefetch_threshold), places_(1) {}
+    : heap_(memory::Arena::Process()), ahead_(prefetch_threshold), places_(1) {
+  places_[kHost].name = "host";
+}
 
 absl::StatusOr<UnifiedMemory*> UnifiedMemory::Get() {
   HETGPU_ASSIGN_OR_RETURN(Platform* const platform, Platform::Get());
@@ -91,6 +93,7 @@ absl::StatusOr<std::shared_ptr<UnifiedMember>> UnifiedMemory::Join(
       residency_.AddLocation(std::move(traits));
       places_.emplace_back();
       places_[where].source = device.get();
+      places_[where].name = name;
     }
     HETGPU_RETURN_IF_ERROR(UseDevice(where, std::move(opened)));
   }
@@ -103,9 +106,7 @@ absl::Status UnifiedMemory::UseDevice(Location where,
                                       std::unique_ptr<hetgpu::Device> device) {
   Place& place = places_[where];
   HETGPU_ASSIGN_OR_RETURN(auto queue, device->CreateQueue());
-  const std::string name =
-      Cat(place.source->info().backend, ":", place.source->backend_ordinal());
-  place.queue = WithTrace(TraceContext(Cat("unified memory of ", name)),
+  place.queue = WithTrace(TraceContext(Cat("unified memory of ", place.name)),
                           *device, std::move(queue));
   place.losses = device->ContentLosses();
   place.is_lost = false;

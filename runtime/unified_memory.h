@@ -148,6 +148,7 @@ class UnifiedMemory {
 
   struct Place {
     Device* source = nullptr;  // the runtime's
+    std::string name;          // "cuda:0"; "host"
     std::shared_ptr<hetgpu::Device> device;  // null: no members
     std::unique_ptr<hetgpu::Queue> queue;    // for transfers
     uint64_t members = 0;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "runtime/trace_move.h"
+
 namespace hetgpu::runtime {
 
 using memory::Access;
@@ -21,6 +23,7 @@ absl::Status UnifiedQueue::Run(const std::vector<Use>& uses,
 }
 
 absl::Status UnifiedQueue::Launch(LaunchDesc desc) {
+  const TraceCause cause("launch", desc.info->name);
   const std::vector<Use> uses = member_->memory().UsesOf(desc);
   return Run(uses, [&] {
     ++commands_;
@@ -29,6 +32,7 @@ absl::Status UnifiedQueue::Launch(LaunchDesc desc) {
 }
 
 absl::Status UnifiedQueue::Copy(uint64_t dst, uint64_t src, uint64_t bytes) {
+  const TraceCause cause("copy");
   std::vector<Use> uses;
   if (IsUnified(src)) uses.push_back({src, bytes, Access::kRead});
   if (IsUnified(dst)) uses.push_back({dst, bytes, Overwriting()});
@@ -45,6 +49,7 @@ absl::Status UnifiedQueue::CopyToDevice(uint64_t dst, const void* src,
       member_->memory().WriteLater(dst, src, bytes)) {
     return absl::OkStatus();
   }
+  const TraceCause cause("copy");
   const Access access = Overwriting();
   ++commands_;
   return Run({{dst, bytes, access}},
@@ -55,6 +60,7 @@ absl::Status UnifiedQueue::CopyFromDevice(void* dst, uint64_t src,
                                           uint64_t bytes) {
   ++commands_;
   if (!IsUnified(src)) return queue_->CopyFromDevice(dst, src, bytes);
+  const TraceCause cause("copy");
   return member_->memory().Read(*member_, device_, *queue_, dst, src,
                                 bytes);
 }
@@ -67,6 +73,7 @@ absl::Status UnifiedQueue::CopyPeer(uint64_t dst, hetgpu::Device& source,
 
 absl::Status UnifiedQueue::Fill(uint64_t dst, uint64_t pattern,
                                 uint32_t pattern_bytes, uint64_t count) {
+  const TraceCause cause("fill");
   std::vector<Use> uses;
   if (IsUnified(dst)) {
     uses.push_back({dst, count * pattern_bytes, Overwriting()});
@@ -77,6 +84,7 @@ absl::Status UnifiedQueue::Fill(uint64_t dst, uint64_t pattern,
 
 absl::Status UnifiedQueue::Prefetch(uint64_t address, uint64_t bytes) {
   if (!IsUnified(address)) return absl::OkStatus();
+  const TraceCause cause("prefetch");
   return Run({{address, bytes, Access::kRead}},
              [] { return absl::OkStatus(); });
 }

@@ -6,6 +6,8 @@
 #include "runtime/counters.h"
 #include "runtime/error.h"
 #include "runtime/status_macros.h"
+#include "runtime/text.h"
+#include "runtime/trace_move.h"
 #include "runtime/unified_memory.h"
 
 namespace hetgpu::runtime {
@@ -346,8 +348,10 @@ absl::Status UnifiedMemory::Take(const Step& step) {
   for (const uint64_t allocation : residency_.AllocationsIn(step.address)) {
     WaitForCopy(allocation, step.from, /*reads_too=*/true);
   }
-  return places_[step.to].device->TakeMapping(*places_[step.from].device,
-                                              step.address, step.bytes);
+  const Place& from = places_[step.from];
+  const Place& to = places_[step.to];
+  HostSpan span("move", Cat(from.name, " to ", to.name));
+  return to.device->TakeMapping(*from.device, step.address, step.bytes);
 }
 
 absl::Status UnifiedMemory::Copy(const Step& step) {
@@ -367,9 +371,13 @@ absl::Status UnifiedMemory::Copy(const Step& step) {
     if (!matters) continue;
     HETGPU_RETURN_IF_ERROR(Await(queue, carrier, command, ticket->awaited));
   }
-  HETGPU_RETURN_IF_ERROR(
-      pulls ? queue.CopyToDevice(step.address, host, step.bytes)
-            : queue.CopyFromDevice(host, step.address, step.bytes));
+  {
+    const TraceMove move(places_[step.from].name, places_[step.to].name,
+                         step.bytes);
+    HETGPU_RETURN_IF_ERROR(
+        pulls ? queue.CopyToDevice(step.address, host, step.bytes)
+              : queue.CopyFromDevice(host, step.address, step.bytes));
+  }
   HETGPU_RETURN_IF_ERROR(queue.Record(ticket->event.get()));
   auto& commands = in_flight_[allocation];
   commands.push_back({ticket, carrier, step.from, &queue, /*writes=*/false,

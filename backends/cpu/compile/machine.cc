@@ -27,6 +27,9 @@ std::string HostFeatures() {
 // Large kernels full of spills (a hash with all rounds unrolled) spend most of
 // the compilation on splitting live ranges for no better code, and nobody reads
 // where a value lives: only lines are kept.
+// What x86 does not ask for (conversion to conditional moves before allocation)
+// or our code has no use for (moving integers to mask registers) costs a look at
+// every instruction.
 // The code generator's sinking takes their lines from accesses that it moves;
 // the optimiser's (optimize.cc) does not.
 void TuneCodeGenerator() {
@@ -37,7 +40,9 @@ void TuneCodeGenerator() {
                    {"experimental-debug-variable-locations", "false"},
                    {"disable-post-ra", "true"},
                    {"disable-lsr", "true"},
-                   {"disable-machine-sink", "true"}};
+                   {"disable-machine-sink", "true"},
+                   {"disable-early-ifcvt", "true"},
+                   {"disable-x86-domain-reassignment", "true"}};
   llvm::StringMap<llvm::cl::Option*>& known = llvm::cl::getRegisteredOptions();
   for (const auto& setting : kSettings) {
     // An option that a later LLVM has dropped only costs time.

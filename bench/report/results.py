@@ -4,7 +4,7 @@ import json
 import math
 
 FORMAT = "hetgpu-bench 1"
-GROUPS = ("ceiling", "workload", "launch", "copy", "jit")
+GROUPS = ("ceiling", "workload", "launch", "copy", "move", "jit")
 
 
 class FormatError(Exception):
@@ -78,8 +78,8 @@ def speed(row, ours, twin):
 
 
 def link_rate(report, row):
-    """The best rate of any copy of this row's device and direction."""
-    direction = "_".join(row["name"].split("_")[:2])
+    """The best rate of any copy of this row's device and direction, or None."""
+    direction = "copy_" + row["name"].split("_")[1]
     rates = [series["gb_per_s"]
              for other in rows_of(report, row["device"], "copy")
              if other["name"].startswith(direction)

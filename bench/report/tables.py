@@ -7,6 +7,7 @@ TITLES = {
     "workload": "Workloads",
     "launch": "Launches",
     "copy": "Copies",
+    "move": "Moves of unified memory",
     "jit": "Compiling",
 }
 
@@ -19,6 +20,8 @@ NOTES = {
     "launch": "Per launch of a kernel that does nothing.",
     "copy": "Between host memory and the device; the link is the best rate of "
             "any row in that direction.",
+    "move": "Unified memory from the place that wrote it to the place that "
+            "needs it; the link is that of the copies.",
     "jit": "A module of PTX, all its kernels, each sample in a process of its "
            "own. Cold: caches empty. Warm: from the disk cache.",
 }
@@ -32,10 +35,11 @@ def cell(report, row, series):
     parts = [results.time_text(series["median_s"])]
     if row["group"] in ("ceiling", "workload"):
         parts.append(rate_text(row, series))
-    if row["group"] == "copy":
+    if row["group"] in ("copy", "move"):
         link = results.link_rate(report, row)
         parts.append(f"{series['gb_per_s']:.1f} GB/s")
-        parts.append(f"{series['gb_per_s'] / link * 100:.0f} % of link")
+        if link is not None:
+            parts.append(f"{series['gb_per_s'] / link * 100:.0f} % of link")
     if row["group"] == "workload" and "share_of_ceiling" in series:
         parts.append(f"{series['share_of_ceiling'] * 100:.0f} % of "
                      f"{series['ceiling']}")

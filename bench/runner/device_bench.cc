@@ -32,6 +32,10 @@ absl::Status DeviceBench::OpenOurs(const Places& places) {
   auto ours = MakeHetgpuExecutor(places, options_.device, "hetgpu", "");
   if (!ours.ok()) return ours.status();
   Take(std::move(ours), "hetgpu");
+  if (options_.use_unified) {
+    const std::string by = "hetgpu (unified)";
+    Take(MakeHetgpuExecutor(places, options_.device, by, "", true), by);
+  }
   for (const auto& [name, environment] : options_.variants) {
     const std::string by = absl::StrCat("hetgpu (", name, ")");
     Take(MakeHetgpuExecutor(places, options_.device, by, environment), by);
@@ -267,6 +271,45 @@ Row DeviceBench::MeasureCopy(const CopyCase& copy, const Rounds& rounds) {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() -
                                              start)
             .count();
+      },
+      options_.contest);
+  Hold(row, contest, rounds);
+  return row;
+}
+
+std::string DeviceBench::MoveCase::Name() const {
+  std::string size = SizeText(bytes);
+  std::erase(size, ' ');
+  return absl::StrCat("move_", is_in ? "in" : "out", "_", size);
+}
+
+std::vector<DeviceBench::MoveCase> DeviceBench::MoveCases() const {
+  if (!options_.use_unified || !is_gpu()) return {};
+  constexpr uint64_t kMiB = uint64_t{1} << 20;
+  const uint64_t large = options_.size == SizeClass::kTiny ? 1 : 64;
+  return {{true, large * kMiB}, {false, large * kMiB}};
+}
+
+Row DeviceBench::MeasureMove(const MoveCase& move, const Rounds& rounds) {
+  Row row = NewRow(move.Name(), "move");
+  row.problem = absl::StrCat("unified memory ", move.is_in ? "to" : "from",
+                             " the device, from where it was written, ",
+                             SizeText(move.bytes));
+  row.bytes = move.bytes;
+  const Workload workload = OneBuffer(move.bytes);
+  for (size_t i = 0; i < executors_.size(); ++i) {
+    const absl::Status status = executors_[i]->Load(workload);
+    if (!status.ok()) Fail(row.series[i], status);
+  }
+  Contest contest(
+      [&](Executor& executor, int times) -> absl::StatusOr<double> {
+        double seconds = 0;
+        for (int i = 0; i < times; ++i) {
+          const auto once = executor.Move(0, move.is_in);
+          if (!once.ok()) return once;
+          seconds += *once;
+        }
+        return seconds;
       },
       options_.contest);
   Hold(row, contest, rounds);

@@ -21,6 +21,7 @@ struct DeviceOptions {
   // Further instances of the library: their name and environment.
   std::vector<std::pair<std::string, std::string>> variants = {};
   bool use_twins = true;
+  bool use_unified = false;
 };
 
 class DeviceBench {
@@ -53,6 +54,16 @@ class DeviceBench {
   };
   std::vector<CopyCase> CopyCases() const;
   Row MeasureCopy(const CopyCase& copy, const Rounds& rounds);
+
+  // Unified memory between the device and the CPU.
+  struct MoveCase {
+    bool is_in;
+    uint64_t bytes;
+
+    std::string Name() const;
+  };
+  std::vector<MoveCase> MoveCases() const;
+  Row MeasureMove(const MoveCase& move, const Rounds& rounds);
 
  private:
   explicit DeviceBench(DeviceOptions options) : options_(std::move(options)) {}

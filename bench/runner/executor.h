@@ -60,6 +60,13 @@ class Executor {
     return Read(buffer, offset, to, bytes);
   }
 
+  // Seconds that the content of a buffer takes to the device (or from it), to the
+  // place where it is needed from where it was written last. Unavailable for
+  // memory that stays where it is.
+  virtual absl::StatusOr<double> Move(int buffer, bool is_in) {
+    return absl::UnavailableError("memory does not move");
+  }
+
   // Compiles all kernels of a module and forgets it again.
   virtual absl::Status CompileModule(const std::string& module) {
     return absl::UnimplementedError(name_ + " does not compile " + module);
@@ -78,10 +85,11 @@ struct Places {
 
 // Unavailable, with the reason, where the device or the twin is absent.
 // `environment` is "NAME=VALUE" settings for this instance of the library,
-// separated by commas; "" = none.
+// separated by commas; "" = none. `is_unified`: its context is, and another one
+// on the CPU.
 absl::StatusOr<std::unique_ptr<Executor>> MakeHetgpuExecutor(
     const Places& places, const std::string& device, const std::string& name,
-    const std::string& environment);
+    const std::string& environment, bool is_unified = false);
 absl::StatusOr<std::unique_ptr<Executor>> MakeCudaExecutor(
     const Places& places);
 // The same driver, given the committed PTX: what JIT rows compare with.

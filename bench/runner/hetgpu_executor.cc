@@ -1,5 +1,6 @@
 // The committed PTX through libhetgpu's C API.
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <utility>
 #include <vector>
@@ -25,10 +26,13 @@ class HetgpuExecutor final : public Executor {
       : Executor(std::move(name)), api_(api), root_(std::move(root)) {}
   ~HetgpuExecutor() override {
     Unload();
-    if (context_ != nullptr) (void)api_.ContextDestroy(context_);
+    for (hetgpuContext context : {context_, host_}) {
+      if (context != nullptr) (void)api_.ContextDestroy(context);
+    }
   }
 
-  absl::Status Open(const std::string& device) {
+  absl::Status Open(const std::string& device, bool is_unified) {
+    const uint32_t flags = is_unified ? HETGPU_CONTEXT_UNIFIED : 0;
     hetgpuDevice handle = nullptr;
     BENCH_RETURN_IF_ERROR(
         Check(api_.DeviceGetByName(device.c_str(), &handle), device.c_str()));
@@ -36,7 +40,13 @@ class HetgpuExecutor final : public Executor {
     BENCH_RETURN_IF_ERROR(
         Check(api_.DeviceGetProperties(handle, &properties_), "properties"));
     BENCH_RETURN_IF_ERROR(
-        Check(api_.ContextCreate(handle, 0, &context_), "making a context"));
+        Check(api_.ContextCreate(handle, flags, &context_), "making a context"));
+    if (is_unified) {
+      hetgpuDevice cpu = nullptr;
+      BENCH_RETURN_IF_ERROR(Check(api_.DeviceGetByName("cpu:0", &cpu), "cpu:0"));
+      BENCH_RETURN_IF_ERROR(
+          Check(api_.ContextCreate(cpu, flags, &host_), "making a context"));
+    }
     return Check(api_.ContextGetDefaultStream(context_, &stream_), "stream");
   }
 
@@ -116,6 +126,21 @@ class HetgpuExecutor final : public Executor {
                  "copying out");
   }
 
+  absl::StatusOr<double> Move(int buffer, bool is_in) override {
+    if (host_ == nullptr) return Executor::Move(buffer, is_in);
+    const hetgpuDevicePtr address = addresses_[buffer];
+    const uint64_t bytes = workload_->buffers[buffer].bytes;
+    BENCH_RETURN_IF_ERROR(Check(api_.MemFill(is_in ? host_ : context_, address,
+                                             ++written_, 1, bytes),
+                                "writing"));
+    const auto start = std::chrono::steady_clock::now();
+    BENCH_RETURN_IF_ERROR(Check(
+        api_.MemPrefetch(is_in ? context_ : host_, address, bytes), "moving"));
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() -
+                                         start)
+        .count();
+  }
+
   absl::Status CompileModule(const std::string& module) override {
     hetgpuModule handle = nullptr;
     BENCH_RETURN_IF_ERROR(LoadModule(module, handle));
@@ -179,6 +204,8 @@ class HetgpuExecutor final : public Executor {
   const std::string root_;
   hetgpuDeviceProperties properties_ = {};
   hetgpuContext context_ = nullptr;
+  hetgpuContext host_ = nullptr;  // the one on the CPU
+  uint64_t written_ = 0;
   hetgpuStream stream_ = nullptr;
   const Workload* workload_ = nullptr;
   std::map<std::string, hetgpuModule> modules_;
@@ -190,7 +217,7 @@ class HetgpuExecutor final : public Executor {
 
 absl::StatusOr<std::unique_ptr<Executor>> MakeHetgpuExecutor(
     const Places& places, const std::string& device, const std::string& name,
-    const std::string& environment) {
+    const std::string& environment, bool is_unified) {
   // Until the device is open: it is then that an instance takes its addresses.
   const ScopedEnvironment scope(
       InstanceEnvironment(places.library, environment));
@@ -198,7 +225,7 @@ absl::StatusOr<std::unique_ptr<Executor>> MakeHetgpuExecutor(
   if (!api.ok()) return api.status();
   auto executor =
       std::make_unique<HetgpuExecutor>(*api, places.source_root, name);
-  BENCH_RETURN_IF_ERROR(executor->Open(device));
+  BENCH_RETURN_IF_ERROR(executor->Open(device, is_unified));
   return executor;
 }
 

@@ -97,13 +97,21 @@ void Runner::RegisterAll(DeviceBench& bench) {
                return bench.MeasureCopy(copy, rounds);
              });
   }
+  for (const DeviceBench::MoveCase& move : bench.MoveCases()) {
+    if (!Wants(move.Name())) continue;
+    Register(bench, move.Name(),
+             [&bench, move](const DeviceBench::Rounds& rounds) {
+               return bench.MeasureMove(move, rounds);
+             });
+  }
 }
 
 absl::Status Runner::RunDevice(const std::string& device) {
   DeviceOptions options = {.device = device,
                            .size = options_.size,
                            .variants = options_.variants,
-                           .use_twins = !options_.no_twins};
+                           .use_twins = !options_.no_twins,
+                           .use_unified = options_.unified};
   options.contest.rounds = options_.repetitions;
   if (options_.size == SizeClass::kTiny) options.contest.sample_seconds = 1e-4;
   auto bench = DeviceBench::Open(options_.places, options);
@@ -194,7 +202,7 @@ int List() {
   for (const std::string& name : DeviceBench::LaunchRows()) {
     std::printf("%s\n", name.c_str());
   }
-  std::printf("copy_{in,out}[_pinned|_queued]_SIZE\njit_{cold,warm}_{first,MODULE}\n");
+  std::printf("copy_{in,out}[_pinned|_queued]_SIZE\nmove_{in,out}_SIZE\njit_{cold,warm}_{first,MODULE}\n");
   return 0;
 }
 

@@ -81,6 +81,9 @@ int ParseOptions(int argc, char** argv, Options& options) {
   app.add_option("--variant", variants,
                  "A further hetGPU column with an environment of its own: "
                  "NAME:VARIABLE=VALUE[,VARIABLE=VALUE]; may be repeated");
+  app.add_flag("--unified", options.unified,
+               "A further hetGPU column with unified contexts on the device and "
+               "on the CPU, and rows of moves between them");
   app.add_flag("--no-twins", options.no_twins,
                "Measure hetGPU alone, without ceilings");
   app.add_flag("--list", options.list, "List the rows and stop");

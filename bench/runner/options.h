@@ -21,6 +21,7 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> variants;
   bool list = false;
   bool no_twins = false;
+  bool unified = false;
   bool quiet = false;
   Places places;
   // Set in the processes of JIT samples.

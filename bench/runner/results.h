@@ -25,7 +25,7 @@ struct Series {
 
 struct Row {
   std::string name = {};
-  std::string group = {};  // "ceiling", "workload", "launch", "copy", "jit"
+  std::string group = {};  // "ceiling", "workload", "launch", "copy", "move", "jit"
   std::string device = {};
   std::string problem = {};
   double bytes = 0;

@@ -22,6 +22,9 @@ def check_rows(report):
     """hetGPU did every row; nobody's result was wrong; who is absent says
     why."""
     check(len(report["rows"]) > 25, "rows are missing")
+    on_gpu = report["devices"][0]["name"] == "cuda"
+    check(on_gpu == any(row["group"] == "move" for row in report["rows"]),
+          "rows of moves")
     for row in report["rows"]:
         for series in row["series"]:
             where = f"{row['name']}, {series['by']}"
@@ -31,8 +34,9 @@ def check_rows(report):
                 check(series["reason"], f"{where}: absent without a reason")
             else:
                 check(series["median_s"] > 0, f"{where}: no time")
-        check(row["series"][0]["by"] == "hetgpu" and
-              row["series"][0]["status"] == "ok",
+        ours = "hetgpu (unified)" if row["group"] == "move" else "hetgpu"
+        check(any(series["by"] == ours and series["status"] == "ok"
+                  for series in row["series"]),
               f"{row['name']}: hetGPU did not run it")
 
 
@@ -42,7 +46,8 @@ def main():
         folder = pathlib.Path(folder)
         result = folder / "result.json"
         subprocess.run([runner, "--device", device, "--size", "tiny",
-                        "--repetitions", "2", "--json", result], check=True)
+                        "--repetitions", "2", "--unified", "--json", result],
+                       check=True)
         report = json.loads(result.read_text())
         check_rows(report)
         subprocess.run([sys.executable, REPORT, result,

@@ -2,8 +2,10 @@
 
 #include <utility>
 
+#include "hetir/container/container.h"
 #include "runtime/counters.h"
 #include "runtime/error.h"
+#include "runtime/module_readers.h"
 #include "runtime/status_macros.h"
 #include "runtime/trace.h"
 
@@ -15,6 +17,9 @@ constexpr uint64_t kMaxKeptBytes = uint64_t{64} << 20;
 
 // Changes when images of the same key would no longer fit this runtime.
 constexpr int kCacheVersion = 1;
+
+// Such a text takes a good part of a millisecond to read.
+constexpr size_t kLargeModule = size_t{64} << 10;
 
 // Length before text: no two lists of fields give the same bytes.
 void AppendField(std::string& key, std::string_view field) {
@@ -41,6 +46,27 @@ Digest Jit::KeyOf(const ModuleSource& source, const KernelInfo& kernel,
   AppendField(key, environment_.fp_mode);
   AppendField(key, environment_.cpu_mode);
   return DigestOf(key);
+}
+
+absl::StatusOr<ModuleInfo> Jit::InfoOf(std::string_view bytes, Digest digest,
+                                       std::string_view name) {
+  if (bytes.size() < kLargeModule || IsContainer(bytes)) {
+    return ReadModuleInfo(bytes, name);
+  }
+  std::string text;
+  AppendField(text, "module info");
+  AppendField(text, Cat(HETGPU_VERSION, ".", kCacheVersion));
+  AppendField(text, build_id_);  // the front end is part of the compiler too
+  AppendField(text, ToHex(digest));
+  AppendField(text, name);  // stands in messages
+  const Digest key = DigestOf(text);
+  if (const auto kept = disk_.Load(key)) {
+    auto container = ReadContainer(*kept, name);
+    if (container.ok()) return std::move(container->info);
+  }
+  HETGPU_ASSIGN_OR_RETURN(ModuleInfo info, ReadModuleInfo(bytes, name));
+  disk_.Store(key, WriteContainer(info, {}, ""));
+  return info;
 }
 
 std::shared_ptr<Jit::Slot> Jit::SlotOf(const Digest& key) {

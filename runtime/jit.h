@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/common/driver.h"
+#include "hetir/module_info.h"
 #include "runtime/compiler_loader.h"
 #include "runtime/environment.h"
 #include "runtime/jit_cache.h"
@@ -27,6 +28,11 @@ class Jit {
   // COMPILER_UNAVAILABLE, UNSUPPORTED or COMPILE_FAILED.
   absl::StatusOr<Image> Get(const ModuleSource& source,
                             const KernelInfo& kernel, const DeviceInfo& device);
+
+  // What ReadModuleInfo() says. Of large modules it is kept on disk: reading
+  // them takes longer than all else that a warm start does.
+  absl::StatusOr<ModuleInfo> InfoOf(std::string_view bytes, Digest digest,
+                                    std::string_view name);
 
   JitCache& disk() { return disk_; }
 

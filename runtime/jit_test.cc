@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "hetir/container/container.h"
 #include "runtime/counters.h"
 #include "runtime/error.h"
 #include "runtime/testing/fakes.h"
@@ -61,6 +62,23 @@ TEST_F(JitTest, WarmStartDoesNotOpenTheCompiler) {
   EXPECT_EQ(**jit.Get(source_, Kernel("store"), device_), "stored image");
   EXPECT_EQ(ResultOf(jit.Get(source_, Kernel("slow"), device_).status()),
             HETGPU_ERROR_COMPILER_UNAVAILABLE);
+}
+
+TEST_F(JitTest, WhatIsKnownOfLargeModulesIsKept) {
+  const std::string small(100, ' '), large(100000, ' ');
+  Jit jit(environment_);
+  const auto fresh = jit.InfoOf(large, DigestOf(large), "a.ptx");
+  ASSERT_TRUE(fresh.ok()) << fresh.status();
+  ASSERT_TRUE(jit.InfoOf(small, DigestOf(small), "a.ptx").ok());
+  EXPECT_EQ(jit.disk().Measure().entries, 1u);
+  Jit next_process(environment_);
+  const auto kept = next_process.InfoOf(large, DigestOf(large), "a.ptx");
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  EXPECT_EQ(WriteContainer(*kept, {}, ""), WriteContainer(*fresh, {}, ""));
+  EXPECT_EQ(jit.disk().Measure().entries, 1u);
+  // Messages name the file.
+  ASSERT_TRUE(jit.InfoOf(large, DigestOf(large), "b.ptx").ok());
+  EXPECT_EQ(jit.disk().Measure().entries, 2u);
 }
 
 TEST_F(JitTest, ThreadsShareOneCompilation) {

@@ -9,7 +9,7 @@
 #include "hetir/container/container.h"
 #include "runtime/error.h"
 #include "runtime/file.h"
-#include "runtime/module_readers.h"
+#include "runtime/platform.h"
 #include "runtime/status_macros.h"
 
 namespace hetgpu::runtime {
@@ -24,12 +24,14 @@ hetgpuResult CodeOf(const absl::Status& status) {
 
 absl::StatusOr<std::shared_ptr<const ModuleSource>> ReadModuleSource(
     std::string_view bytes, std::string_view name) {
-  auto info = ReadModuleInfo(bytes, name);
+  HETGPU_ASSIGN_OR_RETURN(Platform* const platform, Platform::Get());
+  const Digest digest = DigestOf(bytes);
+  auto info = platform->jit().InfoOf(bytes, digest, name);
   if (!info.ok()) return Annotate(CodeOf(info.status()), "", info.status());
   auto source = std::make_shared<ModuleSource>();
   source->name = std::string(name);
   source->bytes = std::string(bytes);
-  source->digest = DigestOf(bytes);
+  source->digest = digest;
   source->info = *std::move(info);
   if (source->info.name.empty()) source->info.name = source->name;
   return source;

@@ -109,6 +109,7 @@ absl::Status UnifiedMemory::UseDevice(Location where,
   place.queue = WithTrace(TraceContext(Cat("unified memory of ", place.name)),
                           *device, std::move(queue));
   place.losses = device->ContentLosses();
+  place.works = device->WorkLosses();
   place.is_lost = false;
   place.device = std::move(device);
   return absl::OkStatus();
@@ -121,15 +122,19 @@ void UnifiedMemory::Leave(const UnifiedMember& member) {
   Place& place = places_[where];
   place.on_loss.erase(&member);
   if (--place.members != 0) return;
+  const auto concerns = [&](const InFlight& command) {
+    return command.copy == where || command.device == where;
+  };
   for (auto& [allocation, commands] : in_flight_) {
     for (const InFlight& command : commands) {
-      if (command.copy == where || command.device == where) {
-        (void)command.ticket->event->Wait();
-      }
+      if (concerns(command)) (void)command.ticket->event->Wait();
     }
-    std::erase_if(commands, [&](const InFlight& command) {
-      return command.copy == where || command.device == where;
-    });
+  }
+  for (Location other = 1; other < places_.size(); ++other) {
+    FindLostWork(other);
+  }
+  for (auto& [allocation, commands] : in_flight_) {
+    std::erase_if(commands, concerns);
   }
   if (members_ == 0) {
     FreeAll();
@@ -293,9 +298,11 @@ absl::Status UnifiedMemory::Run(const UnifiedMember& member,
         ready = Await(queue, where, command, ticket->awaited);
       }
     }
-  } while (!ready.ok() && AnyIsLost());
+  } while (AnyLostWork() || (!ready.ok() && AnyIsLost()));
   HETGPU_RETURN_IF_ERROR(ready);
   HETGPU_RETURN_IF_ERROR(enqueue());
+  // What the command was to use may have been among it.
+  if (AnyLostWork()) ++*places_[where].doubts;
   if (uses.empty()) return absl::OkStatus();
   HETGPU_RETURN_IF_ERROR(queue.Record(ticket->event.get()));
   residency_.Touch(where, uses);

@@ -130,7 +130,13 @@ class UnifiedMemory {
     std::shared_ptr<hetgpu::Device> device;
     std::unique_ptr<hetgpu::Event> event;
     std::vector<std::shared_ptr<Ticket>> awaited;
-    std::string data;  // that a copy reads
+    uint64_t works = 0;  // the device's losses of work that were known
+    // What a copy sends, where to, and the version that this makes.
+    std::string data;
+    uint64_t address = 0, version = 0;
+
+    // Unavailable: whether what was recorded has been done, nobody knows.
+    absl::Status Fate() const;
   };
   using Tickets = std::vector<std::shared_ptr<Ticket>>;
 
@@ -153,6 +159,7 @@ class UnifiedMemory {
     std::unique_ptr<hetgpu::Queue> queue;    // for transfers
     uint64_t members = 0;
     uint64_t losses = 0;  // of contents, that are known
+    uint64_t works = 0;   // likewise of work in flight
     bool is_lost = false;       // that is known, and was not made good
     absl::Status not_reopened;  // why not
     std::string how;            // how the last one was; "" = never
@@ -211,15 +218,21 @@ class UnifiedMemory {
   uint64_t StartOf(uint64_t address) const;
   std::vector<InFlight>& Commands(uint64_t allocation);
   void FindLosses(Lock& lock);
+  void FindLostWork(memory::Location where);
   // One that FindLosses() has not seen yet.
   bool AnyIsLost() const;
+  bool AnyLostWork() const;
+  absl::Status NothingIsLost() const;
   // Puts another device with the same memory in the place of the lost one.
   absl::Status ReopenPlace(memory::Location where);
-  // Of copies in flight on a device that was lost nobody knows whether they
-  // were carried out: where they came from is believed, and their targets are
-  // not.
+  // Of copies in flight on a device that was lost, or that lost its work, nobody
+  // knows whether they were carried out: where they came from is believed, and
+  // their targets are not. What the host had sent is held back once more.
   void DoubtCopies(memory::Location where);
-  void EraseInFlight(memory::Location where);
+  void SendAgain(uint64_t allocation,
+                 std::span<const std::shared_ptr<Ticket>> sent);
+  // Of commands that may be lost, or all.
+  void EraseInFlight(memory::Location where, bool all);
   void Believe(memory::Location right, memory::Location wrong,
                uint64_t allocation);
   absl::Status UseDevice(memory::Location where,

@@ -28,16 +28,24 @@ std::vector<UnifiedMemory::InFlight>& UnifiedMemory::Commands(
   // Events of a device that is lost count as reached, whatever became of what
   // stands before them.
   std::erase_if(commands, [](const InFlight& command) {
-    return command.ticket->event->Done() &&
-           command.ticket->device->Lost().ok();
+    return command.ticket->event->Done() && command.ticket->Fate().ok();
   });
   return commands;
+}
+
+absl::Status UnifiedMemory::Ticket::Fate() const {
+  if (device->WorkLosses() != works) {
+    return absl::UnavailableError(
+        "unified memory: the device has lost work in flight");
+  }
+  return device->Lost();
 }
 
 absl::StatusOr<std::shared_ptr<UnifiedMemory::Ticket>>
 UnifiedMemory::NewTicket(Location device) {
   auto ticket = std::make_shared<Ticket>();
   ticket->device = places_[device].device;
+  ticket->works = places_[device].works;
   HETGPU_ASSIGN_OR_RETURN(ticket->event, ticket->device->CreateEvent());
   return ticket;
 }
@@ -51,17 +59,20 @@ absl::Status UnifiedMemory::Await(hetgpu::Queue& queue, Location device,
                                   const InFlight& command, Tickets& awaited) {
   if (command.queue == &queue) return absl::OkStatus();
   if (command.device == device) {
+    if (places_[device].device->WorkLosses() != command.ticket->works) {
+      return command.ticket->Fate();
+    }
     awaited.push_back(command.ticket);
     return queue.Wait(command.ticket->event.get());
   }
   if (!CanWait(device, command.device)) {
     HETGPU_RETURN_IF_ERROR(command.ticket->event->Wait());
-    return command.ticket->device->Lost();
+    return command.ticket->Fate();
   }
   return queue.HostFunction(
       [ticket = command.ticket, doubts = places_[device].doubts] {
         (void)ticket->event->Wait();
-        if (!ticket->device->Lost().ok()) ++*doubts;
+        if (!ticket->Fate().ok()) ++*doubts;
       });
 }
 
@@ -112,8 +123,9 @@ void UnifiedMemory::FindLosses(Lock& lock) {
     if (is_lost && !place.is_lost) {
       place.not_reopened = ReopenPlace(where);
       if (place.not_reopened.ok()) continue;
-      EraseInFlight(where);
+      EraseInFlight(where, /*all=*/true);
     }
+    FindLostWork(where);
     const uint64_t losses = place.device->ContentLosses();
     const bool is_known = place.losses == losses && place.is_lost == is_lost;
     place.losses = losses;
@@ -139,24 +151,63 @@ void UnifiedMemory::Believe(Location right, Location wrong,
 
 void UnifiedMemory::DoubtCopies(Location where) {
   for (const auto& [allocation, commands] : in_flight_) {
+    Tickets sent;
     for (const InFlight& command : commands) {
       const bool is_copy = command.device == where && command.owner == nullptr;
-      if (!is_copy || !command.writes) continue;
-      if (command.copy == where) {
+      if (!is_copy || !command.writes || command.ticket->Fate().ok()) continue;
+      if (!command.ticket->data.empty()) {
+        sent.push_back(command.ticket);
+      } else if (command.copy == where) {
         Believe(kHost, where, allocation);
       } else {
         Believe(where, command.copy, allocation);
       }
     }
+    SendAgain(allocation, sent);
   }
 }
 
-void UnifiedMemory::EraseInFlight(Location where) {
+// Unless somebody else has written there since: a command that found it, or was
+// lost with it.
+void UnifiedMemory::SendAgain(uint64_t allocation,
+                              std::span<const std::shared_ptr<Ticket>> sent) {
+  std::set<uint64_t> versions;
+  Tickets again;
+  for (auto ticket = sent.rbegin(); ticket != sent.rend(); ++ticket) {
+    versions.insert((*ticket)->version);
+    const auto pieces =
+        residency_.Find((*ticket)->address, (*ticket)->data.size());
+    const bool is_newest =
+        pieces.ok() &&
+        std::all_of(pieces->begin(), pieces->end(), [&](const auto& piece) {
+          return versions.count(piece.version) != 0;
+        });
+    if (is_newest) again.push_back(*ticket);
+  }
+  for (auto ticket = again.rbegin(); ticket != again.rend(); ++ticket) {
+    held_.Add(allocation, (*ticket)->address, (*ticket)->data);
+  }
+}
+
+void UnifiedMemory::EraseInFlight(Location where, bool all) {
   for (auto& [allocation, commands] : in_flight_) {
     std::erase_if(commands, [&](const InFlight& command) {
-      return command.device == where;
+      return command.device == where && (all || !command.ticket->Fate().ok());
     });
   }
+}
+
+// The memory is as it was, with all that had been done to it.
+void UnifiedMemory::FindLostWork(Location where) {
+  Place& place = places_[where];
+  if (place.device == nullptr) return;
+  const uint64_t works = place.device->WorkLosses();
+  if (works == place.works) return;
+  DoubtCopies(where);
+  EraseInFlight(where, /*all=*/false);
+  place.works = works;
+  // It skips commands until it has reported its loss.
+  (void)place.queue->Synchronize(nullptr);
 }
 
 // The device's memory was exported with its mappings and all that is in them,
@@ -165,7 +216,7 @@ absl::Status UnifiedMemory::ReopenPlace(Location where) {
   Place& place = places_[where];
   HETGPU_ASSIGN_OR_RETURN(auto reopened, place.source->Reopen(*place.device));
   DoubtCopies(where);
-  EraseInFlight(where);
+  EraseInFlight(where, /*all=*/true);
   HETGPU_RETURN_IF_ERROR(UseDevice(where, std::move(reopened.device)));
   place.how = reopened.how;
   place.bytes_kept = reopened.bytes_kept + residency_.MappedBytes(where);
@@ -181,9 +232,17 @@ absl::StatusOr<UnifiedMemory::Moved> UnifiedMemory::Reopen(Location where) {
 }
 
 bool UnifiedMemory::AnyIsLost() const {
+  return AnyLostWork() ||
+         std::any_of(places_.begin(), places_.end(), [](const Place& place) {
+           return place.device != nullptr && !place.is_lost &&
+                  !place.device->Lost().ok();
+         });
+}
+
+bool UnifiedMemory::AnyLostWork() const {
   return std::any_of(places_.begin(), places_.end(), [](const Place& place) {
-    return place.device != nullptr && !place.is_lost &&
-           !place.device->Lost().ok();
+    return place.device != nullptr &&
+           place.device->WorkLosses() != place.works;
   });
 }
 
@@ -227,6 +286,12 @@ absl::Status UnifiedMemory::Prepare(Lock& lock, Location where,
   std::vector<Step> steps;
   while (true) {
     FindLosses(lock);
+    // What was lost on its way is held back again.
+    const bool is_held =
+        std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+          return held_.Has(StartOf(use.address));
+        });
+    if (is_held) return Prepare(lock, where, uses);
     auto planned = residency_.Plan(where, uses);
     if (absl::IsResourceExhausted(planned.status())) {
       return Annotate(HETGPU_ERROR_WORKING_SET_TOO_LARGE, "unified memory",
@@ -288,6 +353,7 @@ absl::Status UnifiedMemory::Send(Lock& lock, Location where, uint64_t address,
   }
   HETGPU_ASSIGN_OR_RETURN(auto ticket, NewTicket(where));
   ticket->data = std::move(bytes);
+  ticket->address = address;
   hetgpu::Queue& queue = *places_[where].queue;
   for (const InFlight& command : Commands(allocation)) {
     if (command.copy != where) continue;
@@ -299,6 +365,9 @@ absl::Status UnifiedMemory::Send(Lock& lock, Location where, uint64_t address,
   in_flight_[allocation].push_back(
       {ticket, where, where, &queue, /*writes=*/true, /*owner=*/nullptr});
   residency_.Wrote(where, address, use.bytes);
+  if (const auto written = residency_.Find(address, use.bytes); written.ok()) {
+    ticket->version = written->front().version;
+  }
   return absl::OkStatus();
 }
 
@@ -337,10 +406,18 @@ absl::Status UnifiedMemory::Map(const Step& step, std::span<const Use> keep) {
   return device.Map(step.address, step.bytes);
 }
 
+// After waiting for copies: what was waited for has been done.
+absl::Status UnifiedMemory::NothingIsLost() const {
+  if (!AnyLostWork()) return absl::OkStatus();
+  return absl::UnavailableError(
+      "unified memory: a device has lost work in flight");
+}
+
 absl::Status UnifiedMemory::Unmap(const Step& step) {
   for (const uint64_t allocation : residency_.AllocationsIn(step.address)) {
     WaitForCopy(allocation, step.to, /*reads_too=*/true);
   }
+  HETGPU_RETURN_IF_ERROR(NothingIsLost());
   return places_[step.to].device->Unmap(step.address, step.bytes);
 }
 
@@ -348,6 +425,7 @@ absl::Status UnifiedMemory::Take(const Step& step) {
   for (const uint64_t allocation : residency_.AllocationsIn(step.address)) {
     WaitForCopy(allocation, step.from, /*reads_too=*/true);
   }
+  HETGPU_RETURN_IF_ERROR(NothingIsLost());
   const Place& from = places_[step.from];
   const Place& to = places_[step.to];
   HostSpan span("move", Cat(from.name, " to ", to.name));

@@ -254,6 +254,9 @@ class Device {
   virtual void* HostPointer(uint64_t address) const { return nullptr; }
   // Grows whenever the device lost the contents of all its memory.
   virtual uint64_t ContentLosses() const { return 0; }
+  // Grows whenever the device lost work in flight, but not its memory: before
+  // events of that work count as reached, and queues that had some fail.
+  virtual uint64_t WorkLosses() const { return 0; }
 
   // Lets copies reach this host memory at the full rate, where that takes
   // anything, until it is unregistered or the device is lost.

@@ -104,6 +104,7 @@ absl::Status Context::Abandon(uint64_t generation) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (generation_ != generation || handle_ == nullptr) return lost_;
   has_runaway = true;
+  ++abandonments_;
   return Install();
 }
 

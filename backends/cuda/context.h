@@ -46,6 +46,8 @@ class Context {
   // Leaves the context of `generation` alone and makes another, unless it is
   // gone already. On failure the device cannot be used any more.
   absl::Status Abandon(uint64_t generation);
+  // How often a context was abandoned; grows before the next generation begins.
+  uint64_t abandonments() const { return abandonments_; }
   // Limit `which` of this context and those that take its place; what the driver
   // makes of the value is seen by asking.
   absl::Status SetLimit(int which, uint64_t value);
@@ -81,6 +83,7 @@ class Context {
   absl::Status lost_;  // why handle_ is null
   std::map<int, uint64_t> limits_;  // those set
   std::atomic<uint64_t> present_ = 0;  // generation_; 0: no context
+  std::atomic<uint64_t> abandonments_ = 0;
 };
 
 // Keeps the context of another device in place while it is named in a call; may

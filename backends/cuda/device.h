@@ -35,6 +35,7 @@ class CudaDevice final : public Device {
   absl::Status TakeMapping(Device& from, uint64_t address,
                            uint64_t bytes) override;
   uint64_t ContentLosses() const override;
+  uint64_t WorkLosses() const override { return context_->abandonments(); }
   bool CanAccessPeer(const Device& other) const override;
   // Pins. A lost context unpins: copies are slower from then on.
   absl::Status RegisterHost(void* memory, uint64_t bytes) override;

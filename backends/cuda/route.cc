@@ -41,8 +41,8 @@ absl::StatusOr<bool> TakesNativeRoute(const ModuleInfo& info) {
 absl::Status CheckRouteOfDistant(const Window& window) {
   if (Asked() != "native") return absl::OkStatus();
   return absl::UnimplementedError(absl::StrCat(
-      "cuda: ", kVariable, " is native, but the GPU has the unified memory of 0x",
-      absl::Hex(window.base), " at 0x", absl::Hex(window.base + window.delta),
+      "cuda: ", kVariable, " is native, but the GPU has the unified memory of "
+      "0x", absl::Hex(window.base), " at 0x", absl::Hex(window.base + window.delta),
       ", which only recompiled code knows"));
 }
 

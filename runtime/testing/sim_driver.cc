@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -176,7 +177,11 @@ class SimKernel : public Kernel {
     return {};
   }
   static LaunchError Gate(SimMemory& memory, const std::vector<uint64_t>& a) {
+    const uint64_t works = Sim().work_losses;
     while (!Sim().gate_open) {
+      if (works != Sim().work_losses) {
+        return Bad(a[0], LaunchError::Kind::kTimeout);
+      }
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
     uint64_t* const out = Words(memory, a[0], 1);
@@ -201,11 +206,11 @@ class SimModuleOnDevice : public DeviceModule {
 
 class SimQueue : public FakeQueue {
  public:
-  explicit SimQueue(SimMemory& memory)
-      : FakeQueue(&Never()), memory_(memory) {}
+  SimQueue(SimMemory& memory, bool loses_work)
+      : FakeQueue(&Never()), memory_(memory), loses_work_(loses_work) {}
 
   absl::Status Launch(LaunchDesc desc) override {
-    return EnqueueLaunch([this, desc = std::move(desc)] {
+    return EnqueueWork([this, desc = std::move(desc)] {
       LaunchError error = static_cast<SimKernel*>(desc.kernel)
                               ->Run(memory_, desc.params);
       error.kernel = desc.info->name;
@@ -232,7 +237,7 @@ class SimQueue : public FakeQueue {
   }
   absl::Status Fill(uint64_t dst, uint64_t pattern, uint32_t pattern_bytes,
                     uint64_t count) override {
-    return EnqueueLaunch([=, this] {
+    return EnqueueWork([=, this] {
       char* const to = memory_.At(dst, pattern_bytes * count);
       if (to == nullptr) return Unmapped();
       for (uint64_t i = 0; i < count; ++i) {
@@ -252,10 +257,20 @@ class SimQueue : public FakeQueue {
     error.kind = LaunchError::Kind::kIllegalAddress;
     return error;
   }
+  // Work that was enqueued before a loss is not done.
+  absl::Status EnqueueWork(std::function<LaunchError()> run) {
+    const uint64_t works = Sim().work_losses;
+    return EnqueueLaunch([this, works, run = std::move(run)] {
+      if (!loses_work_ || works == Sim().work_losses) return run();
+      LaunchError error;
+      error.kind = LaunchError::Kind::kTimeout;
+      return error;
+    });
+  }
   // Addresses are looked up when the copy runs.
   template <typename To, typename From>
   absl::Status Move(To to, From from, uint64_t bytes) {
-    return EnqueueLaunch([=] {
+    return EnqueueWork([=] {
       char* const target = to();
       const char* const source = from();
       if (target == nullptr || source == nullptr) return Unmapped();
@@ -265,6 +280,7 @@ class SimQueue : public FakeQueue {
   }
 
   SimMemory& memory_;
+  const bool loses_work_;
 };
 
 class SimDevice : public Device {
@@ -314,6 +330,9 @@ class SimDevice : public Device {
     return ordinal_ == 0 ? memory_.At(address, 1) : nullptr;
   }
   uint64_t ContentLosses() const override { return memory_.losses(); }
+  uint64_t WorkLosses() const override {
+    return ordinal_ == 1 ? Sim().work_losses.load() : 0;
+  }
   absl::Status Lost() const override {
     if (ordinal_ != 1 || !Sim().is_lost) return absl::OkStatus();
     return absl::UnavailableError("sim: the device is lost");
@@ -328,7 +347,8 @@ class SimDevice : public Device {
     return absl::UnimplementedError("sim: no images");
   }
   absl::StatusOr<std::unique_ptr<Queue>> CreateQueue() override {
-    return std::unique_ptr<Queue>(std::make_unique<SimQueue>(memory_));
+    return std::unique_ptr<Queue>(std::make_unique<SimQueue>(
+        memory_, /*loses_work=*/ordinal_ == 1));
   }
   absl::StatusOr<std::unique_ptr<Event>> CreateEvent() override {
     return std::unique_ptr<Event>(std::make_unique<FakeEvent>());

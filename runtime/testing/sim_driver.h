@@ -39,6 +39,8 @@ struct SimControl {
   std::atomic<uint64_t> failures{0};
   // sim:1 is lost for good.
   std::atomic<bool> is_lost{false};
+  // How often sim:1 lost its work in flight.
+  std::atomic<uint64_t> work_losses{0};
   // Of sim:1, memory that others took.
   std::atomic<uint64_t> taken{0};
 };

@@ -195,6 +195,15 @@ bool Cursor::SkipBraces() {
   }
 }
 
+void Cursor::SkipToBody() {
+  while (true) {
+    SkipSpace();
+    if (AtEnd() || *at_ == '{' || *at_ == ';' || *at_ == '}') return;
+    std::string_view ignored;
+    if (*at_ != '"' || !QuotedString(&ignored)) ++at_;
+  }
+}
+
 std::string Cursor::Quoted() const {
   if (AtEnd()) return "the end of the file";
   const char* scan = at_ + 1;

@@ -115,6 +115,8 @@ class Cursor {
   // parentheses, WARP_SZ. Floats only take a sign.
   bool ReadExpression(Number* number, std::string* error);
 
+  // Moves to the next '{', ';' or '}', or to the end of the text.
+  void SkipToBody();
   // At '{': moves behind the matching '}'. False at the end of the text.
   bool SkipBraces();
   void SkipToLineEnd();

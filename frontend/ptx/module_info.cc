@@ -124,7 +124,12 @@ absl::Status Sema::CheckInitializer(const Variable& variable) const {
     }
     i += entries;
     auto function = functions_by_name_.find(symbol.symbol);
-    if (function != functions_by_name_.end()) continue;
+    if (function != functions_by_name_.end()) {
+      if (!module_->functions[function->second].is_entry) continue;
+      return absl::UnimplementedError(
+          Cat(place, ": the address of the kernel '", symbol.symbol,
+              "' as an initial value is not supported"));
+    }
     auto target = variables_by_name_.find(symbol.symbol);
     if (target == variables_by_name_.end()) {
       return absl::InvalidArgumentError(

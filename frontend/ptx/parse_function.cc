@@ -92,7 +92,11 @@ bool ParseHeader(ParseContext* context, Function* function) {
     return false;
   }
   while (!cursor.PeekDirective().empty()) {
-    if (!ParseDirective(context, &function->directives)) return false;
+    if (ParseDirective(context, &function->directives)) continue;
+    if (!absl::IsUnimplemented(context->error)) return false;
+    // It refuses this function alone, with whatever follows it.
+    function->refusal = std::exchange(context->error, absl::OkStatus());
+    cursor.SkipToBody();
   }
   return true;
 }
@@ -126,7 +130,8 @@ bool Bind(ParseContext* context, Function header, uint32_t* index) {
   }
   if (header.linkage == Linkage::kExtern && earlier.defined) return true;
   bool defined = earlier.defined;
-  absl::Status refusal = earlier.refusal;
+  absl::Status refusal =
+      earlier.refusal.ok() ? header.refusal : earlier.refusal;
   std::unique_ptr<Body> body = std::move(earlier.body);
   if (!defined) earlier = std::move(header);
   earlier.defined = defined;
@@ -143,17 +148,18 @@ bool DefineFunction(ParseContext* context, uint32_t index) {
   }
   function.defined = true;
   Cursor start = context->cursor;
-  size_t names = context->names.Mark();
-  auto body = std::make_unique<Body>();
-  if (ParseBody(context, &function, body.get())) {
-    body->operands.shrink_to_fit();
-    function.body = std::move(body);
-    return true;
+  if (function.refusal.ok()) {
+    size_t names = context->names.Mark();
+    auto body = std::make_unique<Body>();
+    if (ParseBody(context, &function, body.get())) {
+      body->operands.shrink_to_fit();
+      function.body = std::move(body);
+      return true;
+    }
+    function.refusal = std::exchange(context->error, absl::OkStatus());
+    context->names.PopTo(names);
+    context->cursor = start;
   }
-  function.refusal = std::move(context->error);
-  context->error = absl::OkStatus();
-  context->names.PopTo(names);
-  context->cursor = start;
   if (context->cursor.SkipBraces()) return true;
   return context->Fail(start.Here(),
                        Cat("the body of '", function.name, "' does not end"));

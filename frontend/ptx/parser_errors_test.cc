@@ -218,6 +218,22 @@ TEST(BodyErrorTest, UnbalancedBracesRefuseTheModule) {
   EXPECT_EQ(error, "t.ptx:4:12: the body of 'k' does not end");
 }
 
+TEST(HeaderErrorTest, UnknownDirectivesRefuseTheFunctionAlone) {
+  std::string error;
+  const auto module = ParseOrError(
+      Cat(kHeader, ".entry a() .frob 64 \"x{\" ; .entry k() ",
+          ".maxntid 32 .frob 64, \"a;\" .maxnreg 8 { { ret; } }\n",
+          ".entry ok() { ret; }"),
+      &error);
+  ASSERT_NE(module, nullptr) << error;
+  ASSERT_EQ(module->functions.size(), 3u);
+  EXPECT_EQ(module->functions[1].refusal.message(),
+            "t.ptx:4:51: unknown directive '.frob' of a function");
+  EXPECT_TRUE(module->functions[1].defined);
+  EXPECT_TRUE(module->functions[2].refusal.ok());
+  EXPECT_NE(module->functions[2].body, nullptr);
+}
+
 struct ModuleError {
   const char* text;
   const char* message;
@@ -291,8 +307,6 @@ INSTANTIATE_TEST_SUITE_P(
                     "2:31: 'f' is declared with other parameters before"},
         ModuleError{HEADER ".entry k(.local .u32 x) { }",
                     "2:10: expected .param or .reg in a parameter list"},
-        ModuleError{HEADER ".entry k .frob { }",
-                    "2:10: unknown directive '.frob' of a function"},
         ModuleError{HEADER ".entry k .maxntid x { }",
                     "2:19: 'x' is not a constant"},
         ModuleError{HEADER ".entry k",

@@ -200,7 +200,9 @@ TEST_F(SemaTest, RefusesKernelsByWhatTheyReach) {
       ".entry uses_tex { .reg .b64 %rd<3>; mov.u64 %rd1, tex; }\n"
       ".entry uses_part { .reg .b64 %rd<3>; mov.u64 %rd1, part; }\n"
       ".entry uses_shp { .reg .b64 %rd<3>; mov.u64 %rd1, shp; }\n"
-      ".entry uses_odd { .reg .b64 %rd<3>; mov.u64 %rd1, odd; }\n");
+      ".entry uses_odd { .reg .b64 %rd<3>; mov.u64 %rd1, odd; }\n"
+      ".global .u64 kn = ok;\n"
+      ".entry uses_kernel { .reg .b64 %rd<3>; mov.u64 %rd1, kn; }\n");
   EXPECT_EQ(Refusal("ok"), "");
   EXPECT_EQ(Refusal("calls_bad"), "t.ptx:4:13: unknown instruction 'frob'");
   EXPECT_EQ(Refusal("is_bad"), "t.ptx:11:17: unknown instruction 'frob'");
@@ -217,6 +219,9 @@ TEST_F(SemaTest, RefusesKernelsByWhatTheyReach) {
             "t.ptx:8:37: the address of 'sh' as an initial value is not "
             "supported, it is no .global or .const variable of this module");
   EXPECT_EQ(Refusal("uses_odd"), "t.ptx:8:60: undeclared name 'nowhere'");
+  EXPECT_EQ(Refusal("uses_kernel"),
+            "t.ptx:18:19: the address of the kernel 'ok' as an initial value is "
+            "not supported");
 }
 
 TEST_F(SemaTest, TooMuchDataIsRefused) {

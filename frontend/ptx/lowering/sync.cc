@@ -1,6 +1,7 @@
 // Barriers and fences.
 #include "frontend/ptx/lowering/context.h"
 #include "frontend/ptx/lowering/table.h"
+#include "frontend/ptx/text.h"
 
 namespace hetgpu::ptx {
 namespace {
@@ -10,9 +11,29 @@ bool IsAligned(const Lowering& l) {
   return l.Has(Flag::kAligned) || l.inst().opcode->text.starts_with("bar.");
 }
 
+constexpr int64_t kBarriers = 16;  // of a block
+constexpr int64_t kWarp = 32;
+
+// What can be told from constants. `count` may be null.
+bool IsBarrier(Lowering& l, const Operand& id, const Operand* count) {
+  if (id.kind == OperandKind::kImmediate && id.value >= kBarriers) {
+    l.Refuse(Cat("barrier ", id.value, ", expected one below ", kBarriers));
+    return false;
+  }
+  if (count != nullptr && count->kind == OperandKind::kImmediate &&
+      count->value % kWarp != 0) {
+    l.Refuse(Cat("thread count ", count->value,
+                 " of a barrier, expected a multiple of ", kWarp));
+    return false;
+  }
+  return true;
+}
+
 void LowerBarrier(Lowering& l, bool arrive) {
+  const bool has_count = l.num_operands() > 1;
+  if (!IsBarrier(l, l.operand(0), has_count ? &l.operand(1) : nullptr)) return;
   Value id = l.Read(0, Type::kU32);
-  Value count = l.num_operands() > 1 ? l.Read(1, Type::kU32) : Value();
+  Value count = has_count ? l.Read(1, Type::kU32) : Value();
   l.Create<hetir::BarrierOp>(id, count, Value(), arrive, IsAligned(l));
 }
 
@@ -22,6 +43,7 @@ void LowerBarArrive(Lowering& l) { LowerBarrier(l, true); }
 // d, id {, count}, predicate
 void LowerBarRed(Lowering& l) {
   bool has_count = l.num_operands() == 4;
+  if (!IsBarrier(l, l.operand(1), has_count ? &l.operand(2) : nullptr)) return;
   Value id = l.Read(1, Type::kU32);
   Value count = has_count ? l.Read(2, Type::kU32) : Value();
   Value predicate = l.ReadPredicate(l.operand(has_count ? 3 : 2));

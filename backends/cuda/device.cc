@@ -163,7 +163,11 @@ uint64_t CudaDevice::ContentLosses() const {
 }
 
 bool CudaDevice::CanAccessPeer(const Device& other) const {
-  if (&other == this || other.info().backend != info_.backend) return false;
+  // One in a server process is another's.
+  if (&other == this || other.info().backend != info_.backend ||
+      other.info().address_domain != info_.address_domain) {
+    return false;
+  }
   const CUdevice device = static_cast<const CudaDevice&>(other).context().device();
   if (device == context_->device()) return true;
   int can = 0;

@@ -1,6 +1,8 @@
 #include "backends/remote/device.h"
 
 #include <algorithm>
+#include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +24,68 @@ MemoryExport::Range SettledArena() {
   return {arena.base(), arena.bytes()};
 }
 
+// The devices of servers, to tell them from others.
+class Registry {
+ public:
+  static Registry& Get() {
+    static Registry* const registry = new Registry;
+    return *registry;
+  }
+  void Add(const Device* device) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    devices_.insert(device);
+  }
+  void Remove(const Device* device) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    devices_.erase(device);
+  }
+  bool Has(const Device* device) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return devices_.count(device) != 0;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<const Device*> devices_;
+};
+
 }  // namespace
+
+RemoteDevice::RemoteDevice(DeviceInfo info,
+                           std::shared_ptr<Connection> connection,
+                           const OpenReply& reply, bool unified)
+    : info_(std::move(info)),
+      connection_(std::move(connection)),
+      printing_(reply.printing),
+      map_granularity_(reply.map_granularity),
+      unified_(unified) {
+  Registry::Get().Add(this);
+}
+
+RemoteDevice::~RemoteDevice() { Registry::Get().Remove(this); }
+
+bool RemoteDevice::CanAccessPeer(const Device& other) const {
+  return &other != this && Registry::Get().Has(&other);
+}
+
+std::function<absl::Status(char* dst, uint64_t src, uint64_t bytes)>
+RemoteDevice::Reader() {
+  return [connection = connection_](char* dst, uint64_t src, uint64_t bytes) {
+    absl::Status lost = connection->Lost();
+    if (!lost.ok()) return lost;
+    ReadMemory message;
+    message.address = src;
+    message.bytes = bytes;
+    const auto reply = connection->Call(message);
+    if (!reply.ok()) return reply.status();
+    if (!reply->status.ok()) return reply->status;
+    if (reply->text.size() != bytes) {
+      return absl::InternalError("remote: bytes of another number");
+    }
+    std::copy(reply->text.begin(), reply->text.end(), dst);
+    return absl::OkStatus();
+  };
+}
 
 // Its host functions may not wait: others' answers come by the same thread.
 DeviceInfo AsRemote(DeviceInfo info) {

@@ -2,6 +2,7 @@
 #define HETGPU_BACKENDS_REMOTE_DEVICE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,8 @@ class RemoteDevice final : public Device {
       std::shared_ptr<ServerProcess> process, const std::string& backend,
       uint32_t ordinal, DeviceInfo info, OpenOptions options);
 
+  ~RemoteDevice() override;
+
   const DeviceInfo& info() const override { return info_; }
   absl::Status Lost() const override { return connection_->Lost(); }
   absl::StatusOr<MemoryExport> ExportMemory() override;
@@ -38,6 +41,11 @@ class RemoteDevice final : public Device {
   // From any device: the contents go through the host.
   absl::Status TakeMapping(Device& from, uint64_t address,
                            uint64_t bytes) override;
+  // Another device of a server: the contents go through the host.
+  bool CanAccessPeer(const Device& other) const override;
+  // A way to what the device has at an address now, for up to kSlotBytes; it
+  // may outlive the device.
+  std::function<absl::Status(char* dst, uint64_t src, uint64_t bytes)> Reader();
   absl::StatusOr<std::unique_ptr<DeviceModule>> LoadModule(
       const ModuleInfo& info, std::string_view source) override;
   absl::StatusOr<std::unique_ptr<Kernel>> Load(const KernelInfo& info,
@@ -58,12 +66,7 @@ class RemoteDevice final : public Device {
 
  private:
   RemoteDevice(DeviceInfo info, std::shared_ptr<Connection> connection,
-               const OpenReply& reply, bool unified)
-      : info_(std::move(info)),
-        connection_(std::move(connection)),
-        printing_(reply.printing),
-        map_granularity_(reply.map_granularity),
-        unified_(unified) {}
+               const OpenReply& reply, bool unified);
   absl::Status CopyThroughHost(Device& from, uint64_t address, uint64_t bytes);
   // The reply, unless it or the way to it failed.
   template <typename Message>

@@ -61,7 +61,7 @@ inline auto Fields(TextureDesc& t) {
 namespace remote {
 
 // Both sides must speak the same one.
-inline constexpr uint32_t kVersion = 3;
+inline constexpr uint32_t kVersion = 4;
 
 // Descriptors that the server finds open.
 inline constexpr int kControlFd = 3;
@@ -110,7 +110,8 @@ inline constexpr uint64_t kMaxTexelBytes = uint64_t{1} << 29;
 #define HETGPU_REMOTE_CONTROL(M)                                              \
   M(Allocate) M(Free) M(FreeMemory) M(ExportMemory) M(Map) M(Unmap)           \
   M(LoadModule) M(SymbolAddress) M(LoadKernel) M(SetLimit) M(GetLimit)        \
-  M(CooperativeLimit) M(CreateTexture) M(WriteTexture) M(ReadTexture)
+  M(CooperativeLimit) M(CreateTexture) M(WriteTexture) M(ReadTexture)         \
+  M(ReadMemory)
 // Handled one by one: of the control socket, the first one, those with handles.
 #define HETGPU_REMOTE_SPECIAL(M) M(NewSession) M(Handles) M(Open) M(CreateQueue)
 #define HETGPU_REMOTE_TO_CLIENT(M) \
@@ -269,6 +270,14 @@ struct ReadTexture {
   using Reply = TextReply;
   uint64_t texture = 0;
   HETGPU_FIELDS(texture)
+};
+// What lies there now, up to kSlotBytes: no queue of the client's is waited for,
+// and no host function is needed.
+struct ReadMemory {
+  static constexpr Type kType = Type::kReadMemory;
+  using Reply = TextReply;
+  uint64_t address = 0, bytes = 0;
+  HETGPU_FIELDS(address, bytes)
 };
 // The number is 1 when the device took the source.
 struct LoadModule {

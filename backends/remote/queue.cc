@@ -1,9 +1,12 @@
 #include "backends/remote/queue.h"
 
+#include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "backends/remote/device.h"
 #include "backends/remote/event.h"
 #include "backends/remote/kernel.h"
 
@@ -88,10 +91,15 @@ absl::Status RemoteQueue::Copy(uint64_t dst, uint64_t src, uint64_t bytes) {
 
 absl::Status RemoteQueue::CopyToDevice(uint64_t dst, const void* src,
                                        uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return EnqueueCopyIn(dst, src, bytes);
+}
+
+absl::Status RemoteQueue::EnqueueCopyIn(uint64_t dst, const void* src,
+                                        uint64_t bytes) {
   CopyIn message;
   message.dst = dst;
   message.bytes = bytes;
-  std::lock_guard<std::mutex> lock(mutex_);
   if (!busy_ && bytes <= kInlineBytes) {
     // Nothing before it can change what is copied.
     message.data.assign(static_cast<const char*>(src), bytes);
@@ -125,9 +133,37 @@ absl::Status RemoteQueue::Fill(uint64_t dst, uint64_t pattern,
   return Enqueue(message);
 }
 
-absl::Status RemoteQueue::HostFunction(std::function<void()> function) {
-  remote::HostFunction message;
+// The calls that read wait in this queue's thread for another server, which needs
+// nobody's host functions for them.
+absl::Status RemoteQueue::CopyPeer(uint64_t dst, Device& source, uint64_t src,
+                                   uint64_t bytes) {
+  absl::Status lost = source.Lost();
+  if (!lost.ok()) return lost;
+  const auto read = static_cast<RemoteDevice&>(source).Reader();
+  auto piece = std::make_shared<std::string>(
+      std::min<uint64_t>(bytes, kSlotBytes), '\0');
   std::lock_guard<std::mutex> lock(mutex_);
+  for (uint64_t done = 0; done < bytes; done += piece->size()) {
+    const uint64_t count = std::min<uint64_t>(piece->size(), bytes - done);
+    const absl::Status fetched = EnqueueFunction(
+        [read, piece, from = src + done, count, state = state_.get()] {
+          state->Keep(read(piece->data(), from, count));
+        });
+    if (!fetched.ok()) return fetched;
+    const absl::Status put = EnqueueCopyIn(dst + done, piece->data(), count);
+    if (!put.ok()) return put;
+  }
+  // The last piece stays until it has been taken.
+  return EnqueueFunction([piece] {});
+}
+
+absl::Status RemoteQueue::HostFunction(std::function<void()> function) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return EnqueueFunction(std::move(function));
+}
+
+absl::Status RemoteQueue::EnqueueFunction(std::function<void()> function) {
+  remote::HostFunction message;
   message.function = connection_->NewNumber();
   state_->AddFunction(message.function, std::move(function));
   return Enqueue(message);
@@ -174,6 +210,7 @@ absl::Status RemoteQueue::Synchronize(LaunchError* error) {
   message.queue = number_;
   auto reply = connection_->Call(message);
   state_->Forget(below);
+  const absl::Status failure = state_->TakeFailure();
   std::lock_guard<std::mutex> lock(mutex_);
   if (!reply.ok()) {
     // Reported once.
@@ -183,7 +220,10 @@ absl::Status RemoteQueue::Synchronize(LaunchError* error) {
   if (commands == commands_) busy_ = false;
   if (absl::IsUnavailable(reply->status)) return LostWork(reply->status);
   if (error != nullptr) *error = std::move(reply->error);
-  return reply->status;
+  if (!reply->status.ok() || failure.ok()) return reply->status;
+  return absl::AbortedError(absl::StrCat(
+      "a copy from another device failed, what it should have copied is void: ",
+      failure.message()));
 }
 
 void RemoteQueue::Cancel() {
@@ -208,6 +248,16 @@ void RemoteQueue::State::Forget(uint64_t below) {
   std::lock_guard<std::mutex> lock(mutex_);
   copies_.erase(copies_.begin(), copies_.lower_bound(below));
   functions_.erase(functions_.begin(), functions_.lower_bound(below));
+}
+
+void RemoteQueue::State::Keep(const absl::Status& failure) {
+  std::lock_guard<std::mutex> lock(failure_mutex_);
+  failure_.Update(failure);
+}
+
+absl::Status RemoteQueue::State::TakeFailure() {
+  std::lock_guard<std::mutex> lock(failure_mutex_);
+  return std::exchange(failure_, absl::OkStatus());
 }
 
 template <typename Message, typename Move>

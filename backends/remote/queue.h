@@ -27,6 +27,10 @@ class RemoteQueue final : public Queue {
   absl::Status CopyToDevice(uint64_t dst, const void* src,
                             uint64_t bytes) override;
   absl::Status CopyFromDevice(void* dst, uint64_t src, uint64_t bytes) override;
+  // Through the host, in pieces. That the other device failed is reported by
+  // Synchronize().
+  absl::Status CopyPeer(uint64_t dst, Device& source, uint64_t src,
+                        uint64_t bytes) override;
   absl::Status Fill(uint64_t dst, uint64_t pattern, uint32_t pattern_bytes,
                     uint64_t count) override;
   absl::Status HostFunction(std::function<void()> function) override;
@@ -48,6 +52,9 @@ class RemoteQueue final : public Queue {
     void AddFunction(uint64_t number, std::function<void()> function);
     // Everything with a lower number has been passed or dropped.
     void Forget(uint64_t below);
+    // The first failure of what commands do here is kept until it is taken.
+    void Keep(const absl::Status& failure);
+    absl::Status TakeFailure();
 
     void On(const Need& message) override;
     void On(const Data& message) override;
@@ -65,7 +72,9 @@ class RemoteQueue final : public Queue {
 
     Connection& connection_;
     const Ring ring_;
-    std::mutex mutex_;  // guards both below; held while host memory is used
+    std::mutex failure_mutex_;  // guards failure_
+    absl::Status failure_;
+    std::mutex mutex_;  // guards all below; held while host memory is used
     std::map<uint64_t, HostCopy> copies_;
     std::map<uint64_t, std::function<void()>> functions_;
     std::unique_ptr<Worker> caller_;  // of host functions; made when needed
@@ -78,6 +87,8 @@ class RemoteQueue final : public Queue {
   // to be reported, else refused.
   template <typename Message>
   absl::Status Enqueue(Message& message);
+  absl::Status EnqueueFunction(std::function<void()> function);
+  absl::Status EnqueueCopyIn(uint64_t dst, const void* src, uint64_t bytes);
   bool IsIdleHere() const;
 
   const std::shared_ptr<Connection> connection_;

@@ -93,6 +93,7 @@ Session::~Session() {
   }
   commands_.reset();
   control_.reset();
+  reader_.reset();
   queues_.clear();
   events_.clear();
   textures_.clear();
@@ -411,6 +412,27 @@ void Session::On(const ReadTexture& message, uint64_t call) {
   } else {
     reply.text.resize((*texture)->bytes);
     reply.status = (*texture)->texture->Read(reply.text.data());
+  }
+  Answer(call, reply);
+}
+
+void Session::On(const ReadMemory& message, uint64_t call) {
+  TextReply reply;
+  if (message.bytes > kSlotBytes) {
+    reply.status = absl::InvalidArgumentError("remote: too many bytes to read");
+    return Answer(call, reply);
+  }
+  if (reader_ == nullptr) {
+    auto made = device_->CreateQueue();
+    reply.status = made.status();
+    if (made.ok()) reader_ = *std::move(made);
+  }
+  if (reader_ != nullptr) {
+    reply.text.resize(message.bytes);
+    reply.status = reader_->CopyFromDeviceNow(reply.text.data(),
+                                              message.address, message.bytes);
+    const absl::Status passed = reader_->Synchronize(nullptr);
+    if (reply.status.ok()) reply.status = passed;
   }
   Answer(call, reply);
 }

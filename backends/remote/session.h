@@ -81,6 +81,7 @@ class Session {
   void On(const CreateTexture& message, uint64_t call);
   void On(const WriteTexture& message, uint64_t call);
   void On(const ReadTexture& message, uint64_t call);
+  void On(const ReadMemory& message, uint64_t call);
   void On(const LoadModule& message, uint64_t call);
   void On(const SymbolAddress& message, uint64_t call);
   void On(const LoadKernel& message, uint64_t call);
@@ -107,6 +108,7 @@ class Session {
   const std::function<void()> lost_;
   Channel channel_;
   std::unique_ptr<Device> device_;
+  std::unique_ptr<Queue> reader_;  // of ReadMemory; of the control worker
   std::atomic<bool> opened_ = false;
   std::mutex lost_mutex_;
   bool told_lost_ = false;  // guarded by lost_mutex_

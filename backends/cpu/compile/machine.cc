@@ -30,8 +30,8 @@ std::string HostFeatures() {
 // What x86 does not ask for (conversion to conditional moves before allocation)
 // or our code has no use for (moving integers to mask registers) costs a look at
 // every instruction.
-// The code generator's sinking takes their lines from accesses that it moves;
-// the optimiser's (optimize.cc) does not.
+// Sinking is the optimiser's (optimize.cc). One store for those of two branches
+// would have two lines.
 void TuneCodeGenerator() {
   constexpr struct {
     const char* name;
@@ -42,7 +42,8 @@ void TuneCodeGenerator() {
                    {"disable-lsr", "true"},
                    {"disable-machine-sink", "true"},
                    {"disable-early-ifcvt", "true"},
-                   {"disable-x86-domain-reassignment", "true"}};
+                   {"disable-x86-domain-reassignment", "true"},
+                   {"simplifycfg-merge-cond-stores", "false"}};
   llvm::StringMap<llvm::cl::Option*>& known = llvm::cl::getRegisteredOptions();
   for (const auto& setting : kSettings) {
     // An option that a later LLVM has dropped only costs time.

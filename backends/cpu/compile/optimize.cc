@@ -1,13 +1,16 @@
 #include "backends/cpu/compile/optimize.h"
 
+#include "backends/cpu/compile/keep_lines.h"
 #include "backends/llvm_ir/diagnostics.h"
 #include "backends/llvm_ir/emit.h"
 #include "llvm/Analysis/AliasAnalysis.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/IPO/ModuleInliner.h"
-#include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/CorrelatedValuePropagation.h"
 #include "llvm/Transforms/Scalar/DeadStoreElimination.h"
@@ -46,10 +49,11 @@ llvm::FunctionPassManager LoopPasses(bool vectorize) {
 
 llvm::FunctionPassManager FunctionPasses(bool vectorize) {
   llvm::FunctionPassManager passes;
+  passes.addPass(MarkLinesPass());
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
-  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(CombinePass());
   passes.addPass(LoopPasses(vectorize));
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::GVNPass());
@@ -57,15 +61,14 @@ llvm::FunctionPassManager FunctionPasses(bool vectorize) {
   if (vectorize) {
     passes.addPass(llvm::LoopVectorizePass());
     passes.addPass(llvm::SLPVectorizerPass());
-    passes.addPass(llvm::InstCombinePass());
+    passes.addPass(CombinePass());
     passes.addPass(llvm::LoopUnrollPass(
         llvm::LoopUnrollOptions().setPartial(true).setRuntime(true)));
     passes.addPass(llvm::EarlyCSEPass());
   }
   passes.addPass(llvm::ADCEPass());
-  passes.addPass(llvm::SimplifyCFGPass(
-      llvm::SimplifyCFGOptions().hoistCommonInsts(true).sinkCommonInsts(
-          true)));
+  // Does not merge accesses of two branches: they have lines of their own.
+  passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::SinkingPass());
   return passes;
 }
@@ -106,6 +109,30 @@ bool HasFunctions(const llvm::Module& module) {
   return functions > 1;
 }
 
+// What addPassesToEmitFile() adds, and one pass.
+bool AddCodeGenPasses(llvm::LLVMTargetMachine& machine,
+                      llvm::raw_pwrite_stream& out,
+                      llvm::CodeGenFileType type,
+                      llvm::legacy::PassManager& passes) {
+  auto* info = new llvm::MachineModuleInfoWrapperPass(&machine);
+  llvm::TargetPassConfig* config = machine.createPassConfig(passes);
+  config->setDisableVerify(true);
+  // Merged tails would merge accesses of different lines.
+  config->setEnableTailMerge(false);
+  passes.add(config);
+  passes.add(info);
+  if (config->addISelPasses()) return false;
+  config->addMachinePasses();
+  config->setInitialized();
+  passes.add(CreateRestoreLinesPass());
+  if (machine.addAsmPrinter(passes, out, nullptr, type,
+                            info->getMMI().getContext())) {
+    return false;
+  }
+  passes.add(llvm::createFreeMachineFunctionPass());
+  return true;
+}
+
 }  // namespace
 
 void Optimize(llvm::Module& module, llvm::TargetMachine& machine,
@@ -137,8 +164,8 @@ absl::StatusOr<std::string> GenerateCode(llvm::Module& module,
   llvm::SmallString<0> buffer;
   llvm::raw_svector_ostream out(buffer);
   llvm::legacy::PassManager passes;
-  if (machine.addPassesToEmitFile(passes, out, nullptr, type,
-                                  /*DisableVerify=*/true)) {
+  if (!AddCodeGenPasses(static_cast<llvm::LLVMTargetMachine&>(machine), out,
+                        type, passes)) {
     return absl::InternalError("cpu: the code generator cannot emit this file");
   }
   // A warning is about code that will not run.

@@ -11,7 +11,7 @@ hetgpuResult hetgpuContextCreate(hetgpuDevice device, uint32_t flags,
   return Api([&]() -> absl::Status {
     HETGPU_RETURN_IF_ERROR(CheckOutput(context, "context"));
     HETGPU_RETURN_IF_ERROR(
-        CheckFlags(flags & ~HETGPU_CONTEXT_UNIFIED, "context"));
+        CheckFlags(flags, "context", HETGPU_CONTEXT_UNIFIED));
     HETGPU_ASSIGN_OR_RETURN(auto found, Lookup<Device>(device));
     HETGPU_ASSIGN_OR_RETURN(const auto made,
                             Context::Create(std::move(found), flags));

@@ -56,10 +56,15 @@ absl::Status CheckOutput(const T* out, std::string_view what) {
 }
 
 // INVALID_VALUE when flags that do not exist yet are given.
-inline absl::Status CheckFlags(uint32_t flags, std::string_view what) {
-  if (flags == 0) return absl::OkStatus();
+inline absl::Status CheckFlags(uint32_t flags, std::string_view what,
+                               uint32_t known = 0) {
+  if ((flags & ~known) == 0) return absl::OkStatus();
+  if (known == 0) {
+    return Error(HETGPU_ERROR_INVALID_VALUE, what, ": flags are ", flags,
+                 ", expected 0");
+  }
   return Error(HETGPU_ERROR_INVALID_VALUE, what, ": flags are ", flags,
-               ", expected 0");
+               ", expected none but those in ", known);
 }
 
 }  // namespace hetgpu::runtime

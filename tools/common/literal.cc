@@ -165,6 +165,9 @@ absl::StatusOr<uint64_t> EncodeLiteral(const Literal& literal,
   if (literal.kind == Kind::kReal) {
     // "-0" is read as a real so that floats keep its sign.
     if (literal.real == 0) return 0;
+    if (std::fabs(literal.real) >= 0x1p63) {
+      return OutOfRange(Cat(literal.real), type);
+    }
     return absl::InvalidArgumentError(
         Cat(literal.real, " is not an integer, as ", NameOf(type), " needs"));
   }

@@ -1,5 +1,7 @@
 // hetgpu-cc: prints what any stage of the compiler makes of a file.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -87,7 +89,9 @@ absl::Status ReadInput(const std::string& path, std::string* text) {
     return absl::OkStatus();
   }
   std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(path + ": cannot read");
+  if (!file) {
+    return absl::NotFoundError(path + ": cannot read: " + std::strerror(errno));
+  }
   text->assign(std::istreambuf_iterator<char>(file), {});
   return absl::OkStatus();
 }

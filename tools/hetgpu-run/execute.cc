@@ -42,16 +42,17 @@ absl::StatusOr<KernelReport> DebugKernel(const Kernel& kernel,
   report.compile_ms =
       static_cast<double>(Counter(HETGPU_COUNTER_COMPILE_NS) - compile_ns) *
       1e-6;
-  report.origin = Counter(HETGPU_COUNTER_COMPILES) > compiles ? "compiled"
-                  : Counter(HETGPU_COUNTER_CACHE_DISK_HITS) > disk_hits
-                      ? "disk cache hit"
-                      : "memory cache hit";
   const char* explanation = "";
   RETURN_IF_ERROR(ToStatus(hetgpuFunctionGetText(
       kernel.handle, HETGPU_FUNCTION_TEXT_EXPLANATION, &explanation)));
   report.explanation = explanation;
   report.image_bytes =
       Session::Attribute(kernel.handle, HETGPU_FUNCTION_IMAGE_BYTES);
+  report.origin = Counter(HETGPU_COUNTER_COMPILES) > compiles ? "compiled"
+                  : Counter(HETGPU_COUNTER_CACHE_DISK_HITS) > disk_hits
+                      ? "disk cache hit"
+                  : report.image_bytes == 0 ? "left to the driver"
+                                            : "memory cache hit";
   return report;
 }
 

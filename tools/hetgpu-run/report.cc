@@ -52,7 +52,10 @@ void PrintKernel(const KernelReport& kernel) {
   if (kernel.compile_ms > 0) {
     line += Cat(", of them ", kernel.compile_ms, " in the compiler");
   }
-  line += Cat(", image of ", kernel.image_bytes, " bytes\n");
+  if (kernel.image_bytes > 0) {
+    line += Cat(", image of ", kernel.image_bytes, " bytes");
+  }
+  line += "\n";
   std::fputs(line.c_str(), stderr);
 }
 

@@ -75,7 +75,7 @@ LaneForm ExtendForm(Ir& ir, const LaneForm& form, llvm::Type* type,
 }
 
 LaneForms::LaneForms(mlir::Region& region)
-    : strides_(FindLaneStrides(region)) {}
+    : classes_(region), strides_(FindLaneStrides(region)) {}
 
 void LaneForms::AddArguments(Emitter& e, mlir::Block& block) {
   for (mlir::BlockArgument argument : block.getArguments()) {
@@ -108,6 +108,17 @@ std::optional<LaneForm> LaneForms::Find(Emitter& e, mlir::Value value) const {
   auto form = forms_.find(value);
   if (form == forms_.end()) return std::nullopt;
   return form->second;
+}
+
+std::pair<llvm::Value*, llvm::Value*> LaneForms::Rebuild(
+    Emitter& e, mlir::Value value, mlir::Operation* user) {
+  auto own = forms_.find(value);
+  if (own == forms_.end()) return {e.Get(value), nullptr};
+  mlir::Value other = classes_.Representative(value, user);
+  auto form = forms_.find(other);
+  if (other == value || form == forms_.end()) return {e.Get(value), nullptr};
+  return {e.Get(other),
+          e.ir().CreateSub(own->second.low, form->second.low)};
 }
 
 void LaneForms::Record(Emitter& e, mlir::Operation* op) {

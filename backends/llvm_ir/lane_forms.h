@@ -13,7 +13,9 @@
 #define HETGPU_BACKENDS_LLVM_IR_LANE_FORMS_H_
 
 #include <optional>
+#include <utility>
 
+#include "backends/llvm_ir/lane_classes.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/IRBuilder.h"
 #include "mlir/IR/Operation.h"
@@ -45,10 +47,17 @@ class LaneForms {
   // Form of a value that was emitted; scalars have stride zero.
   std::optional<LaneForm> Find(Emitter& emitter, mlir::Value value) const;
 
+  // The lanes of `value` for code that rarely runs and serves `user`: a vector
+  // that other accesses use, too, and what to add to each lane (null: nothing).
+  std::pair<llvm::Value*, llvm::Value*> Rebuild(Emitter& emitter,
+                                                mlir::Value value,
+                                                mlir::Operation* user);
+
  private:
   std::optional<LaneForm> FormOfResult(Emitter& emitter, mlir::Operation* op,
                                        int64_t stride);
 
+  LaneClasses classes_;
   llvm::DenseMap<mlir::Value, int64_t> strides_;
   llvm::DenseMap<mlir::Value, LaneForm> forms_;
 };

@@ -57,9 +57,11 @@ mlir::Value TakeUniform(Emitter& e, mlir::Value address, llvm::Value*& sum) {
 
 void SetIndex(Emitter& e, mlir::Value index, LaneParts& parts) {
   parts.index = e.Get(index);
+  parts.index_source = index;
   if (parts.is_offset) return;
   if (auto narrow = NarrowIndex(index)) {
     parts.index = e.Get(narrow->first);
+    parts.index_source = narrow->first;
     parts.scale = narrow->second;
   }
 }

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "backends/llvm_ir/lane_parts.h"
@@ -178,6 +179,11 @@ llvm::SmallVector<llvm::Value*> SharedArguments(Emitter& e,
   Ir& ir = e.ir();
   llvm::Value* address = access.parts.address;
   llvm::Value* index = access.parts.index;
+  llvm::Value* more = nullptr;
+  if (access.form && index && index->getType()->isVectorTy()) {
+    std::tie(index, more) =
+        e.lane_forms()->Rebuild(e, access.parts.index_source, access.op);
+  }
   llvm::Type* type = address->getType()->getScalarType();
   if (!index) index = llvm::ConstantInt::get(type, 0);
   llvm::Constant* offset =
@@ -193,7 +199,8 @@ llvm::SmallVector<llvm::Value*> SharedArguments(Emitter& e,
       access.parts.scale == 1) {
     std::swap(address, index);
   }
-  return {address, ir.CreateBitCast(access.mask, ir.getInt32Ty()), index};
+  if (!more) more = Int(index->getType()->getScalarType(), 0);
+  return {address, ir.CreateBitCast(access.mask, ir.getInt32Ty()), index, more};
 }
 
 // Checks and tests the address of a lane; returns what to access.
@@ -217,16 +224,18 @@ llvm::Value* GoodLane(Emitter& e, const Access& access, llvm::Type* element,
   return e.hooks().CheckAddress(e, check);
 }
 
-// Gives the address of each lane from the parts, once it is known to be good.
+// Gives the address of each lane from the parts and what is to be added to the
+// index, once it is known to be good.
 std::function<llvm::Value*(llvm::Value*)> GoodAddresses(Emitter& e,
                                                         const Access& access,
+                                                        llvm::Value* more,
                                                         llvm::Type* element) {
   auto address = ByLane(e, access.parts.address);
   auto index = ByLane(e, access.parts.index);
   return [=, &e](llvm::Value* lane) {
     LaneParts parts = access.parts;
     parts.address = address(lane);
-    parts.index = index(lane);
+    parts.index = e.ir().CreateAdd(index(lane), more);
     llvm::Value* host = HostAddress(e, access, SumOf(e.ir(), parts));
     return GoodLane(e, access, element, lane, host);
   };
@@ -253,7 +262,7 @@ llvm::Value* LoadShared(Emitter& e, const Access& access,
       [&](llvm::ArrayRef<llvm::Value*> arguments) {
         Access shared = InShared(access, arguments, e.ir());
         return LoadEach(e, shared.mask, element, Ordering::weak,
-                        GoodAddresses(e, shared, element));
+                        GoodAddresses(e, shared, arguments[3], element));
       });
 }
 
@@ -265,8 +274,8 @@ void StoreShared(Emitter& e, const Access& access, llvm::Value* value) {
                arguments,
                [&](llvm::ArrayRef<llvm::Value*> arguments) -> llvm::Value* {
                  Access shared = InShared(access, arguments, e.ir());
-                 StoreEach(e, shared.mask, arguments[3], Ordering::weak,
-                           GoodAddresses(e, shared, element));
+                 StoreEach(e, shared.mask, arguments[4], Ordering::weak,
+                           GoodAddresses(e, shared, arguments[3], element));
                  return nullptr;
                });
 }

@@ -316,6 +316,7 @@ void SetLanes(Emitter& e, const AccessRequest& request, AddressTest test,
     access.parts.address = CheckLaneAddresses(
         e, CheckOf(request), LaneSums(e, access.parts), access.mask);
     access.parts.index = nullptr;
+    access.parts.index_source = mlir::Value();
     access.parts.offset = 0;
   }
   if (test == AddressTest::kLanes) access.base_lanes = e.Get(request.address);
@@ -514,6 +515,7 @@ llvm::Type* MemoryType(llvm::Type* type, bool packed) {
 
 Access EmitAccess(Emitter& e, const AccessRequest& request) {
   Access access;
+  access.op = request.op;
   access.divergent =
       request.mask && !request.mask.getDefiningOp<hetir::WarpLanesOp>();
   access.space = request.space;

@@ -40,12 +40,14 @@ struct AccessRequest {
 struct LaneParts {
   llvm::Value* address = nullptr;  // of each lane, or one for all
   llvm::Value* index = nullptr;    // likewise; or null
+  mlir::Value index_source;        // what the index is in hetIR, when known
   int64_t scale = 1;               // of the index, once it is as wide
   int64_t offset = 0;
   bool is_offset = false;  // from the space's base (TargetHooks::SpaceBase)
 };
 
 struct Access {
+  mlir::Operation* op = nullptr;
   // Scalar access: the pointer. Null for a vector access.
   llvm::Value* pointer = nullptr;
   // Vector access: where the lanes' addresses come from (LaneAddresses) and the

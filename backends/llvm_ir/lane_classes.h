@@ -1,11 +1,11 @@
 // Which vectors of lanes differ by one amount for all lanes. Many an access has
-// such an index, and needs it as a vector only in code that rarely runs: there it
-// comes from another vector of its class, so that one stays in registers and
-// not each of them.
+// such an index, and needs it as a vector only in code that rarely runs: it comes
+// there from another vector of its class, so that one stays in registers and not
+// each of them.
 //
 // A class is a sum of products: of vectors that are taken as they are with what
-// is one value for all lanes. Summands that are one value for all lanes are left
-// out.
+// is one value for all lanes. Summands that are one value for all lanes are
+// left out.
 #ifndef HETGPU_BACKENDS_LLVM_IR_LANE_CLASSES_H_
 #define HETGPU_BACKENDS_LLVM_IR_LANE_CLASSES_H_
 

@@ -108,15 +108,17 @@ llvm::Value* Choose(Emitter& e, llvm::ArrayRef<llvm::Value*> conditions,
                     const std::function<llvm::Value*()>& slow) {
   Ir& ir = e.ir();
   if (conditions.empty()) return fast();
-  auto* yes = llvm::BasicBlock::Create(e.context(), "", e.function());
   auto* no = llvm::BasicBlock::Create(e.context(), "", e.function());
   auto* next = llvm::BasicBlock::Create(e.context(), "", e.function());
-  yes->moveAfter(ir.GetInsertBlock());
-  ir.CreateCondBr(ir.CreateAnd(conditions), yes, no,
-                  llvm::MDBuilder(e.context()).createBranchWeights(2000, 1));
-  ir.SetInsertPoint(yes);
+  for (llvm::Value* condition : conditions) {
+    auto* yes = llvm::BasicBlock::Create(e.context(), "", e.function());
+    yes->moveAfter(ir.GetInsertBlock());
+    ir.CreateCondBr(condition, yes, no,
+                    llvm::MDBuilder(e.context()).createBranchWeights(2000, 1));
+    ir.SetInsertPoint(yes);
+  }
   llvm::Value* a = fast();
-  yes = ir.GetInsertBlock();
+  llvm::BasicBlock* yes = ir.GetInsertBlock();
   ir.CreateBr(next);
   no->moveAfter(yes);
   ir.SetInsertPoint(no);

@@ -33,13 +33,11 @@
 namespace hetgpu::cpu {
 namespace {
 
-// An iteration of a warp's loop is much work: only threads gain from what
-// counting iterations allows.
-llvm::FunctionPassManager LoopPasses(bool vectorize) {
+llvm::FunctionPassManager LoopPasses() {
   llvm::LoopPassManager loops;
   loops.addPass(llvm::LoopRotatePass());
   loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
-  if (vectorize) loops.addPass(llvm::IndVarSimplifyPass());
+  loops.addPass(llvm::IndVarSimplifyPass());
   loops.addPass(llvm::LoopDeletionPass());
   llvm::FunctionPassManager functions;
   functions.addPass(llvm::createFunctionToLoopPassAdaptor(
@@ -54,7 +52,7 @@ llvm::FunctionPassManager FunctionPasses(bool vectorize) {
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(CombinePass());
-  passes.addPass(LoopPasses(vectorize));
+  passes.addPass(LoopPasses());
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::GVNPass());
   passes.addPass(llvm::DSEPass());
@@ -62,6 +60,7 @@ llvm::FunctionPassManager FunctionPasses(bool vectorize) {
     passes.addPass(llvm::LoopVectorizePass());
     passes.addPass(llvm::SLPVectorizerPass());
     passes.addPass(CombinePass());
+    // An iteration of a warp's loop is much work as it is.
     passes.addPass(llvm::LoopUnrollPass(
         llvm::LoopUnrollOptions().setPartial(true).setRuntime(true)));
     passes.addPass(llvm::EarlyCSEPass());

@@ -225,9 +225,9 @@ class UnifiedMemory {
   absl::Status NothingIsLost() const;
   // Puts another device with the same memory in the place of the lost one.
   absl::Status ReopenPlace(memory::Location where);
-  // Of copies in flight on a device that was lost, or that lost its work, nobody
-  // knows whether they were carried out: where they came from is believed, and
-  // their targets are not. What the host had sent is held back once more.
+  // Of copies in flight on a device that was lost, or that lost its work,
+  // nobody knows whether they were carried out: where they came from is
+  // believed, and their targets are not. What the host had sent is held back once more.
   void DoubtCopies(memory::Location where);
   void SendAgain(uint64_t allocation,
                  std::span<const std::shared_ptr<Ticket>> sent);

@@ -32,8 +32,8 @@ namespace hetgpu::cuda {
 class AddressSpace {
  public:
   // That of the library's process. The context must be a device's.
-  // `hint`: where it should be, if it is not anywhere yet; 0: as the environment
-  // says, or else the arena.
+  // `hint`: where it should be, if it is not anywhere yet; 0: as the
+  // environment says, or else the arena.
   static absl::StatusOr<AddressSpace*> Of(const Context& context,
                                           uint64_t hint = 0);
 

@@ -29,8 +29,8 @@ namespace hetgpu::cuda {
 class Memory {
  public:
   // The context must be the device's.
-  // `unified`: MapAt() and the like are called (OpenOptions). Unimplemented when
-  // that cannot be.
+  // `unified`: MapAt() and the like are called (OpenOptions). Unimplemented
+  // when that cannot be.
   static absl::StatusOr<std::unique_ptr<Memory>> Create(
       const Context& context, bool unified);
   // With what another process exported, at the same addresses. Unavailable when

@@ -42,8 +42,8 @@ absl::Status CheckRouteOfDistant(const Window& window) {
   if (Asked() != "native") return absl::OkStatus();
   return absl::UnimplementedError(absl::StrCat(
       "cuda: ", kVariable, " is native, but the GPU has the unified memory of "
-      "0x", absl::Hex(window.base), " at 0x", absl::Hex(window.base + window.delta),
-      ", which only recompiled code knows"));
+      "0x", absl::Hex(window.base), " at 0x",
+      absl::Hex(window.base + window.delta), ", which only recompiled code knows"));
 }
 
 std::string WhyRecompiled(std::string_view image_says) {

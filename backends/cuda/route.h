@@ -3,8 +3,8 @@
 //   recompiled  hetGPU compiles each kernel, through hetIR and LLVM, to PTX
 //               that the driver then assembles
 // HETGPU_CUDA_ROUTE=auto|native|recompiled decides; auto is native unless
-// something needs the other: HETGPU_FP_MODE=strict, a source that is not PTX, or
-// unified memory at a distance from the GPU's addresses.
+// something needs the other: HETGPU_FP_MODE=strict, a source that is not PTX,
+// or unified memory at a distance from the GPU's addresses.
 // The runtime has checked both variables.
 #ifndef HETGPU_BACKENDS_CUDA_ROUTE_H_
 #define HETGPU_BACKENDS_CUDA_ROUTE_H_

@@ -1,6 +1,6 @@
 // Where unified memory lies on a GPU that works at a distance from the arena
-// (address_space.h), as part of its target: "sm_90/arena=<base>:<bytes>:<delta>",
-// in hex. Code compiled for such a target adds the delta to addresses in
+// (address_space.h), as part of its target, in hex:
+// "sm_90/arena=<base>:<bytes>:<delta>". Code compiled for such a target adds the delta to addresses in
 // [base, base + bytes).
 #ifndef HETGPU_BACKENDS_CUDA_WINDOW_H_
 #define HETGPU_BACKENDS_CUDA_WINDOW_H_

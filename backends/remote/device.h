@@ -19,8 +19,8 @@ DeviceInfo AsRemote(DeviceInfo info);
 // server is gone.
 class RemoteDevice final : public Device {
  public:
-  // Has the server open device `ordinal` of `backend`. `info` is what the device
-  // is; the host cannot address its memory.
+  // Has the server open device `ordinal` of `backend`. `info` is what the
+  // device is; the host cannot address its memory.
   static absl::StatusOr<std::unique_ptr<Device>> Open(
       std::shared_ptr<ServerProcess> process, const std::string& backend,
       uint32_t ordinal, DeviceInfo info, OpenOptions options);

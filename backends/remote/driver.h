@@ -10,7 +10,8 @@
 
 namespace hetgpu::remote {
 
-// Starts a server and has it open a device of `backend`; it may always be ended.
+// Starts a server, which may be ended at any time, and has it open a device of
+// `backend`.
 absl::StatusOr<std::unique_ptr<Device>> OpenRemote(const std::string& backend,
                                                    uint32_t ordinal,
                                                    const DeviceInfo& info,

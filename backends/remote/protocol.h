@@ -271,8 +271,8 @@ struct ReadTexture {
   uint64_t texture = 0;
   HETGPU_FIELDS(texture)
 };
-// What lies there now, up to kSlotBytes: no queue of the client's is waited for,
-// and no host function is needed.
+// What lies there now, up to kSlotBytes: no queue of the client's is waited
+// for, and no host function is needed.
 struct ReadMemory {
   static constexpr Type kType = Type::kReadMemory;
   using Reply = TextReply;

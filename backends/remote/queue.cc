@@ -133,8 +133,8 @@ absl::Status RemoteQueue::Fill(uint64_t dst, uint64_t pattern,
   return Enqueue(message);
 }
 
-// The calls that read wait in this queue's thread for another server, which needs
-// nobody's host functions for them.
+// The calls that read wait in this queue's thread for another server, which
+// needs nobody's host functions for them.
 absl::Status RemoteQueue::CopyPeer(uint64_t dst, Device& source, uint64_t src,
                                    uint64_t bytes) {
   absl::Status lost = source.Lost();

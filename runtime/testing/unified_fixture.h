@@ -1,5 +1,5 @@
-// Unified contexts through the C API on each of the simulated devices, the whole
-// process on them alone.
+// Unified contexts through the C API, one on each of the simulated devices, which
+// are the only ones.
 #ifndef HETGPU_RUNTIME_TESTING_UNIFIED_FIXTURE_H_
 #define HETGPU_RUNTIME_TESTING_UNIFIED_FIXTURE_H_
 

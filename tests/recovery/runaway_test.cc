@@ -1,5 +1,5 @@
-// A kernel that does not end, in the program's own process: its GPU goes on, and
-// so does unified memory, though copies that were on their way were lost. An
+// A kernel that does not end, in the program's own process: its GPU goes on,
+// and so does unified memory, though copies on their way were lost. An
 // executable of its own, because such a kernel runs until the process ends.
 #include <cstdlib>
 #include <string>

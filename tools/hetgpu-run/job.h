@@ -88,6 +88,7 @@ struct LaunchStep {
   std::string kernel;
   Extent grid, block;
   uint32_t shared = 0;
+  bool cooperative = false;
   std::vector<Argument> args;
   double flops = 0, bytes = 0;  // of one launch; 0 = not given
 };

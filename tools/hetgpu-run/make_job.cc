@@ -123,6 +123,7 @@ absl::StatusOr<Job> MakeLaunchJob(const Options& options,
         Cat("--shared: ", shared, " bytes are more than any device has"));
   }
   launch.shared = static_cast<uint32_t>(shared);
+  launch.cooperative = options.cooperative;
   launch.flops = options.flops;
   launch.bytes = options.bytes;
   RETURN_IF_ERROR(AddBuffers(options, job));

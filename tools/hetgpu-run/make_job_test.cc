@@ -20,6 +20,7 @@ Options Launch() {
 TEST(MakeJob, ACommandLineIsAPlanOfOneLaunch) {
   Options options = Launch();
   options.shared = "1K";
+  options.cooperative = true;
   options.args = {"u32:7", "x=in:f32[4]=iota", "out:f32[4]=o.npy", "ptr:b+8"};
   options.buffers = {"b=u8[16]"};
   options.symbols = {"g=f32:1"};
@@ -36,6 +37,7 @@ TEST(MakeJob, ACommandLineIsAPlanOfOneLaunch) {
   const auto& launch = std::get<LaunchStep>(job->steps[0].action);
   EXPECT_EQ(launch.grid.y, 2u);
   EXPECT_EQ(launch.shared, 1024u);
+  EXPECT_TRUE(launch.cooperative);
   ASSERT_EQ(launch.args.size(), 4u);
   EXPECT_EQ(std::get<Address>(launch.args[1].form).name, "x");
   EXPECT_EQ(std::get<Address>(launch.args[3].form).offset, 8u);

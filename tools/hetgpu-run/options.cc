@@ -72,6 +72,9 @@ void DeclareLaunch(CLI::App& app, Options& options) {
       ->group(group);
   app.add_option("--shared", options.shared, "Bytes of dynamic shared memory")
       ->group(group);
+  app.add_flag("--cooperative", options.cooperative,
+               "All blocks at the same time, as grid barriers need")
+      ->group(group);
   AddList(app, "--arg", options.args,
           "Next kernel argument, a SPEC (see below)")
       ->type_name("SPEC")
@@ -233,12 +236,13 @@ absl::Status ReadFiles(Options& options) {
     return absl::InvalidArgumentError("no module given; try --help");
   }
   const bool launch = !options.kernel.empty() || !options.grid.empty() ||
-                      !options.block.empty() || !options.args.empty();
+                      !options.block.empty() || !options.args.empty() ||
+                      options.cooperative;
   if (!options.plan.empty() &&
       (launch || !options.buffers.empty() || !options.symbols.empty())) {
     return absl::InvalidArgumentError(
         "a plan says what to launch: --kernel, --grid, --block, --arg, "
-        "--buffer and --symbol do not go with it");
+        "--cooperative, --buffer and --symbol do not go with it");
   }
   if (options.plan.empty() && options.kernel.empty() &&
       (launch || options.time_runs)) {

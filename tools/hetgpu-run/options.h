@@ -17,6 +17,7 @@ struct Options {
   std::string plan;
   std::string kernel, grid, block;
   std::string shared = "0";
+  bool cooperative = false;
   std::vector<std::string> args, buffers, symbols;
   std::vector<std::string> checks, prints, saves;
   double atol = 0, rtol = 0;

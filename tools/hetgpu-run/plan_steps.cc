@@ -90,7 +90,8 @@ absl::Status ParseWork(const JsonRef& json, std::string_view key,
 
 absl::StatusOr<Step> ParseLaunch(const JsonRef& json) {
   RETURN_IF_ERROR(json.OnlyKeys(
-      {"launch", "grid", "block", "shared", "args", "flops", "bytes"}));
+      {"launch", "grid", "block", "shared", "cooperative", "args", "flops",
+       "bytes"}));
   LaunchStep launch;
   ASSIGN_OR_RETURN(launch.kernel, json.At("launch").String());
   ASSIGN_OR_RETURN(const JsonRef grid, json.Require("grid"));
@@ -100,6 +101,9 @@ absl::StatusOr<Step> ParseLaunch(const JsonRef& json) {
   if (json.Has("shared")) {
     ASSIGN_OR_RETURN(const uint64_t shared, json.At("shared").Unsigned(kMax32));
     launch.shared = static_cast<uint32_t>(shared);
+  }
+  if (json.Has("cooperative")) {
+    ASSIGN_OR_RETURN(launch.cooperative, json.At("cooperative").Bool());
   }
   if (json.Has("args")) {
     ASSIGN_OR_RETURN(const auto items, json.At("args").Items());

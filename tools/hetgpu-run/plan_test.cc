@@ -27,6 +27,7 @@ constexpr char kWhole[] = R"({
     {"repeat": 3, "var": "i", "until": {"buffer": "v", "less_than": 2},
      "steps": [
        {"launch": "k", "grid": [2, 3], "block": 64, "shared": 128,
+        "cooperative": true,
         "flops": 10, "bytes": 2.5,
         "args": [{"buffer": "a", "offset": 4}, {"u32": {"var": "i"}},
                  {"null": true}, {"symbol": "g"}, {"f32": "0x3f800000"},
@@ -59,6 +60,7 @@ TEST(Plan, ReadsEveryForm) {
   const auto& launch = std::get<LaunchStep>(repeat.steps[0].action);
   EXPECT_EQ(repeat.steps[0].place, "$.steps[0].steps[0]");
   EXPECT_EQ(launch.grid.y, 3u);
+  EXPECT_TRUE(launch.cooperative);
   EXPECT_EQ(launch.args.size(), 7u);
   EXPECT_EQ(launch.bytes, 2.5);
   const auto& loop = std::get<ForStep>(job->steps[1].action);

@@ -86,16 +86,31 @@ absl::Status Runner::RunSteps(const Steps& steps, Variables& variables) {
   return absl::OkStatus();
 }
 
+absl::Status Runner::Enqueue(const Kernel& kernel, const LaunchStep& launch,
+                             const std::string& block) {
+  const hetgpuDim3 grid = {launch.grid.x, launch.grid.y, launch.grid.z};
+  const hetgpuDim3 threads = {launch.block.x, launch.block.y, launch.block.z};
+  if (!launch.cooperative) {
+    return ToStatus(hetgpuLaunchKernelPacked(
+        kernel.handle, grid, threads, launch.shared, session_->stream(),
+        block.data(), block.size()));
+  }
+  std::vector<void*> args;  // only read
+  for (const hetgpuParameterInfo& param : kernel.params) {
+    args.push_back(const_cast<char*>(block.data()) + param.offset);
+  }
+  return ToStatus(hetgpuLaunchCooperativeKernel(
+      kernel.handle, grid, threads, launch.shared, session_->stream(),
+      args.data()));
+}
+
 absl::Status Runner::Do(const LaunchStep& launch, Variables& variables) {
   ASSIGN_OR_RETURN(const Kernel* kernel, session_->FindKernel(launch.kernel));
   ASSIGN_OR_RETURN(const std::string block, Pack(*kernel, launch, variables));
   if (prepare_ != nullptr && compiled_.insert(kernel).second) {
     RETURN_IF_ERROR(prepare_->Wait(*kernel, *progress_));
   }
-  RETURN_IF_ERROR(ToStatus(hetgpuLaunchKernelPacked(
-      kernel->handle, {launch.grid.x, launch.grid.y, launch.grid.z},
-      {launch.block.x, launch.block.y, launch.block.z}, launch.shared,
-      session_->stream(), block.data(), block.size())));
+  RETURN_IF_ERROR(Enqueue(*kernel, launch, block));
   ++work_.launches;
   work_.flops += launch.flops;
   work_.bytes += launch.bytes;

@@ -59,6 +59,8 @@ class Runner {
   absl::Status Check(const FillStep& fill, Variables& variables);
 
   absl::Status RunSteps(const Steps& steps, Variables& variables);
+  absl::Status Enqueue(const Kernel& kernel, const LaunchStep& launch,
+                       const std::string& block);
   absl::Status Do(const LaunchStep& launch, Variables& variables);
   absl::Status Do(const RepeatStep& repeat, Variables& variables);
   absl::Status Do(const ForStep& loop, Variables& variables);

@@ -26,7 +26,7 @@
 
 namespace hetgpu::cpu {
 
-inline constexpr uint32_t kAbiVersion = 5;
+inline constexpr uint32_t kAbiVersion = 6;
 inline constexpr uint32_t kWarpSize = 32;
 inline constexpr uint32_t kNumBarriers = 16;
 
@@ -48,6 +48,7 @@ struct BlockContext {
   uint32_t current_unit;
   uint32_t worker;        // index of the OS thread: %smid
   uint64_t grid_id;
+  uint64_t grid_workspace;  // of a cooperative launch, else 0
   uint8_t* stack_low;     // bounds of the running unit's stack: .local
   uint8_t* stack_high;    // addresses are host addresses inside it
   uint32_t acting_lane;   // for messages: of warp code that acts for one lane,

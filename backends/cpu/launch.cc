@@ -32,15 +32,22 @@ Launch::Launch(const LaunchConfig& config, const LaunchServices& services)
     params_memory_ = GuardedMemory::Map(config.params.size());
     if (!params_memory_) {
       params_ = nullptr;
-      LaunchError error;
-      error.kind = LaunchError::Kind::kOutOfMemory;
-      error.detail = "no memory for the parameter block";
-      Fail(std::move(error));
+      RunOutOfMemory("the parameter block");
       return;
     }
     params_ = params_memory_.low();
   }
   std::memcpy(params_, config.params.data(), config.params.size());
+  if (!config.cooperative) return;
+  workspace_memory_ = GuardedMemory::Map(kWorkspaceBytes);
+  if (!workspace_memory_) RunOutOfMemory("the workspace of the grid");
+}
+
+void Launch::RunOutOfMemory(const char* what) {
+  LaunchError error;
+  error.kind = LaunchError::Kind::kOutOfMemory;
+  error.detail = std::string("no memory for ") + what;
+  Fail(std::move(error));
 }
 
 Launch::~Launch() {

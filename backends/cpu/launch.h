@@ -40,7 +40,11 @@ struct LaunchConfig {
   uint64_t module_data = 0;
   uint64_t timeout_ms = 0;  // 0 = none
   uint32_t workers = 1;     // that may take part
+  bool cooperative = false;
 };
+
+// Bytes of memory that a cooperative launch has for barriers of its grid.
+inline constexpr uint32_t kWorkspaceBytes = 64;
 
 class Launch {
  public:
@@ -53,6 +57,8 @@ class Launch {
   const KernelCode& code() const { return *config_.code; }
   const LaunchServices& services() const { return services_; }
   uint8_t* params() { return params_; }
+  // Of kWorkspaceBytes, which the launch finds zeroed; null: not cooperative.
+  uint8_t* workspace() const { return workspace_memory_.low(); }
   uint64_t grid_id() const { return grid_id_; }
   uint64_t block_count() const { return block_count_; }
   uint32_t thread_count() const { return thread_count_; }
@@ -89,11 +95,13 @@ class Launch {
  private:
   uint64_t ChunkSize(uint64_t remaining) const;
   void Record(LaunchError error);
+  void RunOutOfMemory(const char* what);
 
   const LaunchConfig config_;
   const LaunchServices services_;
   GuardedMemory params_memory_;
   uint8_t* params_;
+  GuardedMemory workspace_memory_;
   alignas(16) uint8_t inline_params_[256];
   uint64_t grid_id_;
   uint64_t block_count_;

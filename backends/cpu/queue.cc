@@ -108,6 +108,7 @@ void CpuQueue::RunLaunch(const LaunchDesc& desc) {
   config.module_data = desc.module_data;
   config.timeout_ms = desc.timeout_ms;
   config.workers = pool_->threads();
+  config.cooperative = desc.cooperative;
   cpu::Launch launch(config, services_);
   {
     std::lock_guard<std::mutex> lock(mutex_);

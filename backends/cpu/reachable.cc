@@ -15,14 +15,21 @@ bool OnStack(const BlockFrame& frame, uint64_t address, uint32_t bytes) {
               static_cast<uint64_t>(frame.stack_high - frame.stack_low));
 }
 
+bool InWorkspace(const BlockFrame& frame, uint64_t address, uint32_t bytes) {
+  const uint8_t* workspace = frame.launch->workspace();
+  return workspace != nullptr &&
+         Lies(address, bytes, workspace, kWorkspaceBytes);
+}
+
 bool IsReachable(const BlockFrame& frame, TestedSpace space, uint64_t address,
                  uint32_t bytes) {
   const uint64_t param_bytes = frame.launch->config().params.size();
   switch (space) {
     case TestedSpace::kGlobal:
-      return false;
+      return InWorkspace(frame, address, bytes);
     case TestedSpace::kGeneric:
-      return Lies(address, bytes, frame.shared, frame.shared_size) ||
+      return InWorkspace(frame, address, bytes) ||
+             Lies(address, bytes, frame.shared, frame.shared_size) ||
              OnStack(frame, address, bytes) ||
              Lies(address, bytes, frame.params, param_bytes);
     case TestedSpace::kLocal:

@@ -76,6 +76,7 @@ void FillFrame(BlockFrame* frame, Worker* worker, Launch* launch, BlockRun* run,
   frame->acting_lanes = ~0u;
   frame->worker = worker->index();
   frame->grid_id = launch->grid_id();
+  frame->grid_workspace = reinterpret_cast<uint64_t>(launch->workspace());
   frame->owner = worker;
   frame->launch = launch;
   frame->run = run;

@@ -21,7 +21,9 @@ def HetIR_SpecialRegisterEnum : HetIR_Enum<"SpecialRegister", "register", [
   I32EnumAttrCase<"lanemask_le", 20>, I32EnumAttrCase<"lanemask_gt", 21>,
   I32EnumAttrCase<"lanemask_ge", 22>,
   I32EnumAttrCase<"dynamic_smem_size", 23>,
-  I32EnumAttrCase<"total_smem_size", 24>]>;
+  I32EnumAttrCase<"total_smem_size", 24>,
+  I32EnumAttrCase<"grid_workspace_hi", 25>,
+  I32EnumAttrCase<"grid_workspace_lo", 26>]>;
 def HetIR_SpecialRegisterAttr
     : HetIR_EnumAttr<HetIR_SpecialRegisterEnum, "sreg">;
 
@@ -29,7 +31,9 @@ def HetIR_SpecialRegisterOp : HetIR_Op<"special_register", [Pure]> {
   let summary = "reads a special register that is constant for the thread";
   let description = [{
     `i32` (`gridid`: `i64`). `laneid` is the linear thread id modulo 32,
-    `warpid` the quotient, on every backend.
+    `warpid` the quotient, on every backend. `grid_workspace_hi` and `_lo` are
+    the words of the generic address of 64 bytes that a cooperative launch has
+    for barriers of its grid, zero when it begins; of other launches 0.
   }];
   let arguments = (ins HetIR_SpecialRegisterAttr:$reg);
   let results = (outs HetIR_Int:$result);

@@ -52,6 +52,46 @@ TEST_P(CooperativeSuite, BlocksWaitForEachOther) {
   }
 }
 
+TEST_P(CooperativeSuite, GridGroupsWaitForEachOther) {
+  const hetgpuFunction function = Function("grid_sync", "mirror_rounds");
+  const hetgpuDim3 block = {8, 2, 3};
+  uint64_t most = 0;
+  ASSERT_SUCCESS(
+      hetgpuFunctionGetMaxCooperativeBlocks(function, block, 0, &most));
+  for (const uint64_t wanted : {uint64_t{1}, uint64_t{5}, uint64_t{48}}) {
+    const auto blocks = static_cast<uint32_t>(std::min(wanted, most));
+    const uint32_t threads = blocks * 48;
+    uint32_t rounds = 9;
+    hetgpuDevicePtr slots = Zeroes(2 * threads);
+    void* args[] = {&slots, &rounds};
+    ASSERT_SUCCESS(hetgpuLaunchCooperativeKernel(function, {blocks, 1, 1},
+                                                 block, 0, nullptr, args));
+    ASSERT_SUCCESS(hetgpuContextSynchronize(context_));
+    std::vector<uint32_t> expected(threads, 0);
+    for (uint32_t round = 0; round < rounds; ++round) {
+      const std::vector<uint32_t> before = expected;
+      for (uint32_t i = 0; i < threads; ++i) {
+        expected[i] = before[i] + before[threads - 1 - i] + i;
+      }
+    }
+    EXPECT_EQ(Download<uint32_t>(slots + rounds % 2 * threads * 4, threads),
+              expected);
+  }
+}
+
+TEST_P(CooperativeSuite, OtherLaunchesHaveNoGridBarrier) {
+  const hetgpuFunction function = Function("grid_sync", "is_cooperative");
+  hetgpuDevicePtr result = Zeroes(1);
+  void* args[] = {&result};
+  ASSERT_SUCCESS(hetgpuLaunchCooperativeKernel(function, {1, 1, 1}, {1, 1, 1},
+                                               0, nullptr, args));
+  EXPECT_EQ(Download<uint32_t>(result, 1)[0], 1u);
+  ASSERT_SUCCESS(Run(function, {}, result));
+  EXPECT_EQ(Download<uint32_t>(result, 1)[0], 0u);
+  EXPECT_RESULT(HETGPU_ERROR_LAUNCH_TRAP,
+                Run(Function("grid_sync", "mirror_rounds"), {}, result, 1u));
+}
+
 TEST_P(CooperativeSuite, GridsThatCannotRunAtOnceAreRefused) {
   if (most_ >= 2147483647u) GTEST_SKIP() << "every grid runs at once";
   const hetgpuDevicePtr word = Zeroes(1);

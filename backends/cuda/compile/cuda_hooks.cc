@@ -170,6 +170,12 @@ llvm::Value* CudaHooks::SpecialRegister(Emitter& e,
                  EmitAsm(e, "mov.u32 $0, %dynamic_smem_size;",
                          ir.getInt32Ty(), {}),
                  op.getResult());
+    case R::grid_workspace_hi:
+      return Fit(e, EmitAsm(e, "mov.u32 $0, %envreg1;", ir.getInt32Ty(), {}),
+                 op.getResult());
+    case R::grid_workspace_lo:
+      return Fit(e, EmitAsm(e, "mov.u32 $0, %envreg2;", ir.getInt32Ty(), {}),
+                 op.getResult());
     default:
       return Fit(e,
                  EmitAsm(e, "mov.u32 $0, %total_smem_size;", ir.getInt32Ty(),

@@ -1,5 +1,6 @@
 // Special registers. Grids are launched without clusters, which PTX defines as
-// clusters of one block, and outside of device-side graphs.
+// clusters of one block, and outside of device-side graphs. %envreg1 and 2 are
+// where cooperative_groups looks for the memory of its grid barrier.
 #include "frontend/ptx/lowering/special_registers.h"
 
 #include <optional>
@@ -39,6 +40,8 @@ std::optional<H> HetirRegister(S reg) {
     case S::kLanemaskGe: return H::lanemask_ge;
     case S::kDynamicSmemSize: return H::dynamic_smem_size;
     case S::kTotalSmemSize: return H::total_smem_size;
+    case S::kEnvreg1: return H::grid_workspace_hi;
+    case S::kEnvreg2: return H::grid_workspace_lo;
     default: return std::nullopt;
   }
 }
@@ -56,6 +59,8 @@ std::optional<hetir::Timer> HetirTimer(S reg) {
 }
 
 std::optional<uint64_t> ConstantRegister(S reg) {
+  // What drivers leave in the others is for their own code.
+  if (reg >= S::kEnvreg0 && reg <= S::kEnvreg31) return 0;
   switch (reg) {
     // The unused fourth components, and a cluster of one block.
     case S::kTidW: case S::kNtidW: case S::kCtaidW: case S::kNctaidW:

@@ -12,7 +12,12 @@ bool EmitVendor(llvm_ir::Emitter& e, hetir::VendorOp op, const Device&) {
   llvm::SmallVector<llvm::Type*> types;
   for (mlir::Value result : op.getOutputs()) types.push_back(e.TypeOf(result));
   llvm::SmallVector<llvm::Value*> inputs;
-  for (mlir::Value input : op.getInputs()) inputs.push_back(e.Get(input));
+  for (mlir::Value input : op.getInputs()) {
+    llvm::Value* value = e.Get(input);
+    // Not as immediates: what the text takes for a float may be any bits.
+    bool constant = llvm::isa<llvm::Constant>(value);
+    inputs.push_back(constant ? e.ir().CreateFreeze(value) : value);
+  }
   std::string text = op.getText().str();
   if (text.empty() || text.back() != ';') text += ';';
   llvm::SmallVector<llvm::Value*> values =

@@ -116,10 +116,20 @@ class Shifter {
     return builder.create<arith::AddIOp>(loc, address, by);
   }
 
+  // Whether what stands in brackets is a texture or surface.
+  static bool TakesHandle(llvm::StringRef text) {
+    for (const char* name :
+         {"tex.", "tld4.", "txq.", "suld.", "sust.", "sured.", "suq."}) {
+      if (text.starts_with(name)) return true;
+    }
+    return false;
+  }
+
   // Each "[$n" or "[$n+offset" gets an operand of its own: the value may have
   // other uses in the text.
   void RewriteVerbatim(hetir::VendorOp op) {
     std::string text = op.getText().str();
+    if (TakesHandle(text)) return;
     const size_t results = op.getOutputs().size();
     for (size_t at = text.find("[$"); at != std::string::npos;
          at = text.find("[$", at + 1)) {

@@ -49,8 +49,10 @@ class Verbatim {
       case Op::kMma:
       case Op::kWmmaMma: return true;
       case Op::kLdmatrix:
+      case Op::kSuld:
       case Op::kWmmaLoad: return i == 0;
       case Op::kStmatrix:
+      case Op::kSust:
       case Op::kWmmaStore: return i == 1;
       default: return false;
     }
@@ -77,13 +79,57 @@ class Verbatim {
   }
 
   std::string TextOfImmediate(const Operand& operand) {
-    if (operand.type == Type::kF32 || operand.type == Type::kF64) {
-      l_.Refuse("a float constant");
+    if (operand.type == Type::kNone || IsFloatValue(operand.type)) {
+      l_.Refuse("a constant that may be a float");
     }
     return Cat(operand.value);
   }
 
+  // [handle, {x, y}], [handle, sampler, {x, y}] and [handle]: textures and
+  // surfaces by 64-bit handles, of which the driver knows what they are.
+  std::string TextOfHandle(const Operand& handle) {
+    if (handle.kind != OperandKind::kRegister) {
+      l_.Refuse("a texture, sampler or surface that is no 64-bit handle");
+      return "";
+    }
+    return Input(l_.Read(handle, Type::kU64));
+  }
+
+  std::string TextOfTexel(const Operand& operand) {
+    if (operand.num_children == 0) {
+      if (operand.address_base != AddressBase::kRegister ||
+          operand.value != 0) {
+        l_.Refuse("a texture, sampler or surface that is no 64-bit handle");
+        return "";
+      }
+      return "[" + Input(l_.ReadAddress(operand, hetir::Space::generic).base) +
+             "]";
+    }
+    std::string text = "[";
+    const size_t last = operand.num_children - 1;
+    for (size_t i = 0; i < last; ++i) {
+      text += TextOfHandle(l_.child(operand, i)) + ", ";
+    }
+    const Operand& place = l_.child(operand, last);
+    const bool one = place.kind != OperandKind::kVector;
+    return text + (one ? "{" + TextOf(place) + "}" : TextOf(place)) + "]";
+  }
+
+  bool IsTexel() const {
+    switch (l_.inst().op()) {
+      case Op::kTex:
+      case Op::kTld4:
+      case Op::kTxq:
+      case Op::kSuld:
+      case Op::kSust:
+      case Op::kSured:
+      case Op::kSuq: return true;
+      default: return false;
+    }
+  }
+
   std::string TextOfAddress(const Operand& operand) {
+    if (IsTexel()) return TextOfTexel(operand);
     if (operand.num_children != 0) l_.Refuse("compound address");
     Address address = l_.ReadAddress(operand, l_.SpaceOf(l_.mods().space));
     std::string text = "[" + Input(address.base);
@@ -128,6 +174,15 @@ constexpr LoweringRow kRows[] = {
     {Op::kBarrierClusterArrive, Effect::kEffect, LowerVerbatim},
     {Op::kBarrierClusterWait, Effect::kEffect, LowerVerbatim},
     {Op::kAlloca, Effect::kEffect, LowerVerbatim},
+    {Op::kTex, Effect::kEffect, LowerVerbatim},
+    {Op::kTld4, Effect::kEffect, LowerVerbatim},
+    {Op::kTxq, Effect::kEffect, LowerVerbatim},
+    {Op::kSuld, Effect::kEffect, LowerVerbatim},
+    {Op::kSust, Effect::kEffect, LowerVerbatim},
+    {Op::kSured, Effect::kEffect, LowerVerbatim},
+    {Op::kSuq, Effect::kEffect, LowerVerbatim},
+    {Op::kStacksave, Effect::kEffect, LowerVerbatim},
+    {Op::kStackrestore, Effect::kEffect, LowerVerbatim},
 };
 
 }  // namespace

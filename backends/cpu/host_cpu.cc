@@ -22,7 +22,7 @@ constexpr std::string_view kArchitecture = "unknown";
 // the system, of virtualisation) would only split the cache.
 constexpr std::string_view kRelevant[] = {
     "abm",    "adx",    "aes",  "asimd",      "atomics", "avx",
-    "avx2",   "bmi1",   "bmi2", "bf16",       "f16c",    "fma",
+    "avx2",   "bmi1",   "bmi2", "bf16",       "cx16",    "f16c",    "fma",
     "fma4",   "fphp",   "gfni", "lse",        "movbe",   "pclmulqdq",
     "popcnt", "sha_ni", "sse3", "sse4_1",     "sse4_2",  "ssse3",
     "sve",    "sve2",   "vaes", "vpclmulqdq", "xop",

@@ -86,6 +86,11 @@ llvm::Value* EmitLoop(Emitter& e, AtomicOp op, FloatKind kind,
   return ir.CreateBitCast(old, type);
 }
 
+absl::Status CheckWidth(Emitter& e, mlir::Operation* op, uint64_t bytes) {
+  if (bytes <= 8 || e.hooks().HasWideAtomics()) return absl::OkStatus();
+  return ErrorAt(op, "the processor has no atomic operations on 16 bytes");
+}
+
 absl::StatusOr<llvm::Value*> EmitAtomic(Emitter& e, AtomicOp op) {
   Ir& ir = e.ir();
   llvm::Value* value = e.Get(op.getValue());
@@ -94,6 +99,8 @@ absl::StatusOr<llvm::Value*> EmitAtomic(Emitter& e, AtomicOp op) {
   if (packed && bytes != 4) {
     return ErrorAt(op, "expected one lane: atomics run lane by lane");
   }
+  absl::Status width = CheckWidth(e, op, bytes);
+  if (!width.ok()) return width;
   Access access = EmitAccess(
       e, {op, op.getSpace(), op.getAddress(), op.getIndex(), op.getMask(),
           static_cast<int64_t>(op.getOffset()), bytes});
@@ -123,6 +130,8 @@ absl::StatusOr<llvm::Value*> EmitCas(Emitter& e, AtomicCasOp op) {
   Ir& ir = e.ir();
   llvm::Value* value = e.Get(op.getValue());
   uint64_t bytes = value->getType()->getPrimitiveSizeInBits() / 8;
+  absl::Status width = CheckWidth(e, op, bytes);
+  if (!width.ok()) return width;
   Access access = EmitAccess(
       e, {op, op.getSpace(), op.getAddress(), op.getIndex(), op.getMask(),
           static_cast<int64_t>(op.getOffset()), bytes});

@@ -11,6 +11,7 @@ namespace {
 using hetir::AtomicKind;
 using hetir::Ordering;
 using llvm_ir::Emitter;
+using llvm_ir::Ir;
 
 // "fence.sc.gpu; " where an atomic is to be sequentially consistent: the fence
 // before an acquire-release operation makes it so.
@@ -67,7 +68,48 @@ bool IsReduction(hetir::AtomicOp op) {
          op.getKind() != AtomicKind::exch;
 }
 
+bool IsWide(mlir::Value value) { return value.getType().isInteger(128); }
+
+// An atomic on 128 bits, whose operands travel as halves: `name` is
+// "exch" or "cas".
+template <typename Op>
+void EmitWide(Emitter& e, Op op, const char* name,
+              llvm::ArrayRef<mlir::Value> operands) {
+  Ir& ir = e.ir();
+  llvm::Type* half = ir.getInt64Ty();
+  llvm::SmallVector<llvm::Value*> inputs = {AddressOf(e, op)};
+  std::string text = "{ .reg .b128 old";
+  std::string moves, list;
+  for (mlir::Value operand : operands) {
+    const std::string reg = "v" + std::to_string(inputs.size());
+    const std::string low = std::to_string(inputs.size() + 2);
+    const std::string high = std::to_string(inputs.size() + 3);
+    llvm::Value* value = e.Get(operand);
+    inputs.push_back(ir.CreateTrunc(value, half));
+    inputs.push_back(ir.CreateTrunc(ir.CreateLShr(value, 64), half));
+    text += ", " + reg;
+    moves += "mov.b128 " + reg + ", {$" + low + ", $" + high + "}; ";
+    list += ", " + reg;
+  }
+  text += "; " + moves + FenceFor(op.getOrdering(), op.getScope()) + "atom" +
+          OrderName(op.getOrdering()) + ScopeName(op.getScope()) +
+          SpaceName(op.getSpace()) + "." + name + ".b128 old, " +
+          Bracket(2, op.getOffset()) + list +
+          "; mov.b128 {$0, $1}, old; }";
+  llvm::SmallVector<llvm::Value*> halves =
+      EmitAsm(e, text, {half, half}, inputs, AsmEffect::kMemory);
+  llvm::Type* whole = ir.getInt128Ty();
+  e.Set(op.getOld(),
+        ir.CreateOr(ir.CreateZExt(halves[0], whole),
+                    ir.CreateShl(ir.CreateZExt(halves[1], whole), 64)));
+}
+
 bool EmitUpdate(Emitter& e, hetir::AtomicOp op, const Device& device) {
+  if (IsWide(op.getValue()) && op.getKind() == AtomicKind::exch &&
+      HasOrder(op.getSpace())) {
+    EmitWide(e, op, "exch", {op.getValue()});
+    return true;
+  }
   std::string name = UpdateName(op.getKind(), op.getValue().getType(), device);
   if (name.empty() || !HasOrder(op.getSpace())) return false;
   std::string qualifiers = OrderName(op.getOrdering()) +
@@ -94,6 +136,10 @@ bool EmitUpdate(Emitter& e, hetir::AtomicOp op, const Device& device) {
 bool EmitCas(Emitter& e, hetir::AtomicCasOp op, const Device&) {
   auto type = mlir::dyn_cast<mlir::IntegerType>(op.getValue().getType());
   if (!type || type.getWidth() < 16 || !HasOrder(op.getSpace())) return false;
+  if (IsWide(op.getValue())) {
+    EmitWide(e, op, "cas", {op.getCompare(), op.getValue()});
+    return true;
+  }
   llvm::Value* value = e.Get(op.getValue());
   e.Set(op.getOld(),
         EmitAsm(e,

@@ -12,8 +12,6 @@ struct Atomic {
   bool ftz = false;
 };
 
-bool IsWideAtomic(Type type) { return TypeBits(type) > 64; }
-
 hetir::Ordering OrderingOf(MemorySemantics semantics) {
   switch (semantics) {
     case MemorySemantics::kAcquire: return hetir::Ordering::acquire;
@@ -105,7 +103,6 @@ bool Flushes(const Lowering& l, const Address& address) {
 
 void LowerUpdate(Lowering& l, const Operand* target, size_t address_index) {
   Type type = l.mods().type();
-  if (IsWideAtomic(type)) return l.Refuse("128-bit atomic");
   Address address =
       l.ReadAddress(l.operand(address_index), l.SpaceOf(l.mods().space));
   Atomic atomic;
@@ -125,7 +122,6 @@ void LowerUpdate(Lowering& l, const Operand* target, size_t address_index) {
 
 void LowerCas(Lowering& l) {
   Type type = l.mods().type();
-  if (IsWideAtomic(type)) return l.Refuse("128-bit atomic");
   Address address = l.ReadAddress(l.operand(1), l.SpaceOf(l.mods().space));
   Value compare = l.Read(2, type);
   Value value = l.Read(3, type);

@@ -226,6 +226,26 @@ llvm::Value* EmitLocalAlloc(Emitter& e, LocalAllocOp op) {
                       llvm::ConstantDataVector::get(e.context(), offsets));
 }
 
+// Emitted where it stands: run again, it makes another array.
+llvm::Value* EmitStackAlloc(Emitter& e, hetir::StackAllocOp op) {
+  Ir& ir = e.ir();
+  llvm::AllocaInst* array =
+      ir.CreateAlloca(ir.getInt8Ty(), e.Get(op.getBytes()));
+  array->setAlignment(llvm::Align(std::max<uint64_t>(op.getAlign(), 8)));
+  return e.hooks().LocalAddress(e, array);
+}
+
+llvm::Value* EmitStackSave(Emitter& e, hetir::StackSaveOp) {
+  return e.ir().CreatePtrToInt(e.ir().CreateStackSave(), e.ir().getInt64Ty());
+}
+
+absl::Status EmitStackRestore(Emitter& e, hetir::StackRestoreOp op) {
+  Ir& ir = e.ir();
+  ir.CreateStackRestore(
+      ir.CreateIntToPtr(e.Get(op.getSaved()), ir.getPtrTy()));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 void AddMemoryOps(OpTable& table) {
@@ -236,6 +256,9 @@ void AddMemoryOps(OpTable& table) {
   table.Value<DataAddressOp, EmitDataAddress>();
   table.Value<SharedAddressOp, EmitSharedAddress>();
   table.Value<LocalAllocOp, EmitLocalAlloc>();
+  table.Value<hetir::StackAllocOp, EmitStackAlloc>();
+  table.Value<hetir::StackSaveOp, EmitStackSave>();
+  table.Statement<hetir::StackRestoreOp, EmitStackRestore>();
   table.Value<ToGenericOp, EmitToGeneric>();
   table.Value<FromGenericOp, EmitFromGeneric>();
   table.Value<IsSpaceOp, EmitIsSpace>();

@@ -31,7 +31,7 @@ bool IsSource(mlir::Operation* op) {
     return load.getSpace() == Space::local ||
            load.getSpace() == Space::generic;
   }
-  return mlir::isa<AtomicOp, AtomicCasOp, LocalAllocOp, ShuffleOp, MallocOp,
+  return mlir::isa<AtomicOp, AtomicCasOp, LocalAllocOp, StackAllocOp, StackSaveOp, ShuffleOp, MallocOp,
                    VprintfOp, CallIndirectOp, VendorOp,
                    mlir::func::CallOp>(op);
 }

@@ -144,6 +144,30 @@ def HetIR_LocalAllocOp : HetIR_Op<"local_alloc",
   let assemblyFormat = "$symbol `size` $size `align` $align attr-dict "
                        "`:` type($result)";
 }
+def HetIR_StackAllocOp : HetIR_Op<"stack_alloc",
+    [MemoryEffects<[MemAlloc, MemRead, MemWrite]>]> {
+  let summary = "per-thread memory of a size known at run time";
+  let description = [{
+    As `local_alloc`, anywhere. It lives until the function returns, or until
+    `stack_restore` gives it back.
+  }];
+  let arguments = (ins I64:$bytes, I64Attr:$align);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$bytes `align` $align attr-dict";
+}
+def HetIR_StackSaveOp : HetIR_Op<"stack_save",
+    [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "how much of the stack is in use, for stack_restore";
+  let arguments = (ins);
+  let results = (outs I64:$result);
+  let assemblyFormat = "attr-dict";
+}
+def HetIR_StackRestoreOp : HetIR_Op<"stack_restore",
+    [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "gives back what stack_alloc has made since a stack_save";
+  let arguments = (ins I64:$saved);
+  let assemblyFormat = "$saved attr-dict";
+}
 def HetIR_ToGenericOp : HetIR_Op<"to_generic", [Pure]> {
   let summary = "converts an address of a space to a generic address";
   let arguments = (ins HetIR_SpaceAttr:$space, HetIR_Address:$address);

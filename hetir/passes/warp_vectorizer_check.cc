@@ -62,7 +62,7 @@ LogicalResult WarpVectorizer::CheckOp(Operation* op) {
   if (mlir::isa<mlir::func::CallOp, CallIndirectOp>(op)) {
     return op->emitOpError("calls a device function");
   }
-  if (mlir::isa<VendorOp>(op)) return op->emitOpError("has no warp form");
+  if (mlir::isa<VendorOp, StackAllocOp, StackSaveOp, StackRestoreOp>(op)) return op->emitOpError("has no warp form");
   Value members = MembersOf(op);
   if (members && Varies(members)) {
     return op->emitOpError("member mask differs by lane");

@@ -4,6 +4,8 @@
 
 #include "backends/llvm_ir/ir_util.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
 
 namespace hetgpu::cpu {
 namespace {
@@ -61,6 +63,10 @@ std::optional<size_t> FieldOf(SpecialRegister reg) {
       return offsetof(BlockContext, dynamic_shared_size);
     case SpecialRegister::total_smem_size:
       return offsetof(BlockContext, shared_size);
+    case SpecialRegister::grid_workspace_lo:
+      return offsetof(BlockContext, grid_workspace);
+    case SpecialRegister::grid_workspace_hi:
+      return offsetof(BlockContext, grid_workspace) + kU32;
     default: return std::nullopt;
   }
 }
@@ -118,6 +124,11 @@ llvm::Value* CpuHooks::SpaceBase(Emitter& e, Space space) {
     return FieldPointer(e, offsetof(BlockContext, params));
   }
   return nullptr;
+}
+
+bool CpuHooks::HasWideAtomics() {
+  if (!llvm::Triple(llvm::sys::getProcessTriple()).isX86()) return true;
+  return llvm::sys::getHostCPUFeatures().lookup("cx16");
 }
 
 // The runtime hands out page-aligned blocks.

@@ -60,6 +60,7 @@ class CpuHooks : public llvm_ir::TargetHooks {
   unsigned GatherLanes(uint64_t bytes) override {
     return avx512_ && bytes >= 4 ? 8 : 0;
   }
+  bool HasWideAtomics() override;
   unsigned VectorBytes() override { return avx512_ ? 64 : 32; }
   llvm::Value* DataAddress(llvm_ir::Emitter& e,
                            hetir::DataAddressOp op) override;

@@ -160,6 +160,26 @@ void LowerCreatepolicy(Lowering& l) {
   l.Write(l.ConstantInt(64, 0), Type::kB64);
 }
 
+constexpr uint64_t kStackAlign = 8;  // where alloca names none
+
+void LowerAlloca(Lowering& l) {
+  if (l.mods().type() != Type::kU64) return l.Refuse("32-bit address");
+  uint64_t align = kStackAlign;
+  if (l.num_operands() == 3) align = l.ReadConstant(l.operand(2));
+  Value bytes = l.Read(1, Type::kU64);
+  l.Write(l.Create<hetir::StackAllocOp>(bytes, align), Type::kU64);
+}
+
+void LowerStacksave(Lowering& l) {
+  if (l.mods().type() != Type::kU64) return l.Refuse("32-bit address");
+  l.Write(l.Create<hetir::StackSaveOp>(), Type::kU64);
+}
+
+void LowerStackrestore(Lowering& l) {
+  if (l.mods().type() != Type::kU64) return l.Refuse("32-bit address");
+  l.Create<hetir::StackRestoreOp>(l.Read(0, Type::kU64));
+}
+
 constexpr LoweringRow kRows[] = {
     {Op::kLd, Effect::kEffect, LowerLd},
     {Op::kLdu, Effect::kEffect, LowerLdu},
@@ -169,6 +189,9 @@ constexpr LoweringRow kRows[] = {
     {Op::kApplypriority, Effect::kPure, LowerHint},
     {Op::kDiscard, Effect::kPure, LowerHint},
     {Op::kCreatepolicy, Effect::kPure, LowerCreatepolicy},
+    {Op::kAlloca, Effect::kEffect, LowerAlloca},
+    {Op::kStacksave, Effect::kEffect, LowerStacksave},
+    {Op::kStackrestore, Effect::kEffect, LowerStackrestore},
 };
 
 }  // namespace

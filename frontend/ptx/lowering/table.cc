@@ -12,6 +12,7 @@ constexpr RowSource kSources[] = {
     ConvertRows,    MoveRows,    MemoryRows, AtomicRows,  AsyncCopyRows,
     ControlRows,    CallRows,    SyncRows,   WarpRows,
     MbarrierRows,   BulkCopyRows, MmaRows,   MatrixMemoryRows,
+    VideoRows,
 };
 
 std::vector<const LoweringRow*> IndexRows() {

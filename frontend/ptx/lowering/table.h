@@ -27,6 +27,7 @@ const LoweringRow* FindRow(Op op);
 
 // One list per category file.
 std::span<const LoweringRow> IntegerRows();
+std::span<const LoweringRow> VideoRows();
 std::span<const LoweringRow> ArithmeticRows();  // integer or float
 std::span<const LoweringRow> FloatRows();
 std::span<const LoweringRow> LogicRows();

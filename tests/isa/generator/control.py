@@ -392,3 +392,23 @@ and.b32 %x, %a, 7;
 setp.le.u32 %r, %k, %x;
 @%r bra sum;
 """, sm=70)
+    lane(suite, "stackrestore.u64", ["b32"], ["b32"], """.reg .b64 %q, %s;
+.reg .b32 %k, %x;
+.reg .pred %r;
+and.b32 %x, %a, 31;
+add.u32 %x, %x, 1;
+mov.u32 %d, 0;
+step:
+stacksave.u64 %s;
+alloca.u64 %q, 64, 32;
+mad.lo.u32 %d, %d, 5, %a;
+st.local.u32 [%q+60], %d;
+ld.local.u32 %d, [%q+60];
+and.b64 %q, %q, 31;
+cvt.u32.u64 %k, %q;
+stackrestore.u64 %s;
+sub.u32 %x, %x, 1;
+add.u32 %d, %d, %k;
+setp.ne.u32 %r, %x, 0;
+@%r bra step;
+""", sm=70, forms=["stacksave.u64", "stackrestore.u64"])

@@ -187,8 +187,36 @@ def _bytes(suite):
              f"prmt.b32.{mode} %d, %a, %b, %c;", count=256)
 
 
+def _video_forms():
+    for parts in "24":
+        for op in ("vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax"):
+            for types in ("u32.u32.u32", "s32.s32.s32.sat",
+                          "u32.s32.u32.sat", "s32.s32.u32.add",
+                          "u32.u32.u32.add"):
+                yield f"{op}{parts}.{types}"
+        for compare in ("eq", "ne.add", "lt", "le.add", "gt", "ge"):
+            yield f"vset{parts}.u32.u32.{compare}"
+            yield f"vset{parts}.s32.u32.{compare}"
+    for op in ("vadd", "vsub", "vabsdiff", "vmin", "vmax"):
+        for types in ("u32.s32.u32.add", "s32.s32.s32.sat.min",
+                      "u32.u32.s32.sat.max"):
+            yield f"{op}.{types}"
+    for op in ("vshl", "vshr"):
+        for types in ("u32.u32.u32.clamp.add", "s32.s32.u32.wrap.min",
+                      "u32.s32.u32.sat.clamp.max"):
+            yield f"{op}.{types}"
+    for compare in ("lt.add", "ge.min", "ne.max"):
+        yield f"vset.s32.u32.{compare}"
+    for types in ("u32.u32.u32", "s32.s32.u32.sat", "s32.s32.s32.shr7",
+                  "u32.u32.u32.sat.shr15"):
+        yield f"vmad.{types}"
+
+
 def _video(suite):
-    for form in ("vabsdiff4.u32.u32.u32", "vabsdiff4.u32.u32.u32.add",
-                 "vabsdiff2.u32.u32.u32.add", "vshr.u32.u32.u32.clamp.add"):
+    for form in _video_forms():
         lane(suite, form, ["b32"] * 3, ["b32"], f"{form} %d, %a, %b, %c;",
+             count=256)
+    # Without a third operand.
+    for form in ("vadd.u32.u32.s32.sat", "vset.u32.s32.gt"):
+        lane(suite, form, ["b32"] * 2, ["b32"], f"{form} %d, %a, %b;",
              count=256)

@@ -102,14 +102,10 @@ Value ClampTo(Lowering& l, Value value, unsigned bits, bool is_signed) {
   return l.Create<arith::MinSIOp>(value, Number(l, value, high));
 }
 
-Value Accumulate(Lowering& l, Value value, Value c, bool is_signed) {
+Value Accumulate(Lowering& l, Value value, Value c) {
   switch (l.mods().operation) {
-    case Operation::kMin:
-      if (is_signed) return l.Create<arith::MinSIOp>(value, c);
-      return l.Create<arith::MinUIOp>(value, c);
-    case Operation::kMax:
-      if (is_signed) return l.Create<arith::MaxSIOp>(value, c);
-      return l.Create<arith::MaxUIOp>(value, c);
+    case Operation::kMin: return l.Create<arith::MinSIOp>(value, c);
+    case Operation::kMax: return l.Create<arith::MaxSIOp>(value, c);
     default: return l.Create<arith::AddIOp>(value, c);
   }
 }
@@ -124,11 +120,14 @@ void LowerScalar(Lowering& l) {
   Value value = Compute(l, ReadWide(l, 1, IsSigned(types.a)),
                         ReadWide(l, 2, IsSigned(types.b)));
   if (l.Has(Flag::kSat)) value = ClampTo(l, value, 32, IsSigned(types.d));
-  value = l.Resize(value, 32, false);
   if (l.num_operands() == 4) {
-    value = Accumulate(l, value, l.Read(3, Type::kB32), IsSigned(types.d));
+    // As hardware does it: c is signed with any of the others, and compared
+    // with all bits of the result.
+    const bool is_signed =
+        IsSigned(types.d) || IsSigned(types.a) || IsSigned(types.b);
+    value = Accumulate(l, value, ReadWide(l, 3, is_signed));
   }
-  l.Write(value, Type::kB32);
+  l.Write(l.Resize(value, 32, false), Type::kB32);
 }
 
 // a * b + c, shifted right; no intermediate result needs more than 64 bits.

@@ -28,7 +28,8 @@ Kind KindOf(Op op) {
   }
 }
 
-// As the types stand in the text; comparisons give unsigned numbers.
+// As the types stand in the text; comparisons name none of the result, whose
+// third operand hardware takes as signed where one of those compared is.
 struct Types {
   Type d = Type::kU32, a = Type::kU32, b = Type::kU32;
 };
@@ -36,7 +37,8 @@ struct Types {
 Types TypesOf(Lowering& l) {
   const Modifiers& mods = l.mods();
   if (KindOf(l.inst().op()) == Kind::kSet) {
-    return {Type::kU32, mods.type(0), mods.type(1)};
+    const bool is_signed = IsSigned(mods.type(0)) || IsSigned(mods.type(1));
+    return {is_signed ? Type::kS32 : Type::kU32, mods.type(0), mods.type(1)};
   }
   return {mods.type(0), mods.type(1), mods.type(2)};
 }
@@ -121,11 +123,8 @@ void LowerScalar(Lowering& l) {
                         ReadWide(l, 2, IsSigned(types.b)));
   if (l.Has(Flag::kSat)) value = ClampTo(l, value, 32, IsSigned(types.d));
   if (l.num_operands() == 4) {
-    // As hardware does it: c is signed with any of the others, and compared
-    // with all bits of the result.
-    const bool is_signed =
-        IsSigned(types.d) || IsSigned(types.a) || IsSigned(types.b);
-    value = Accumulate(l, value, ReadWide(l, 3, is_signed));
+    // As hardware does it: c is compared with all bits of the result.
+    value = Accumulate(l, value, ReadWide(l, 3, IsSigned(types.d)));
   }
   l.Write(l.Resize(value, 32, false), Type::kB32);
 }

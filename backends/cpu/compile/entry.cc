@@ -189,20 +189,40 @@ class EntryBuilder {
       leave->setDebugLoc(end->getDebugLoc());
       end->eraseFromParent();
     }
+    const bool grows = GrowsStack(*kernel_);
     entry_->splice(after->getIterator(), kernel_);
     llvm::SmallVector<llvm::AllocaInst*> arrays = TakeArrays(*body);
     for (llvm::AllocaInst* array : arrays) ir_.CreateLifetimeStart(array);
+    // What a unit makes at run time is given back before the next one.
+    llvm::Value* saved = grows ? ir_.CreateStackSave() : nullptr;
     ir_.CreateBr(body);
     ir_.SetInsertPoint(after);
+    if (saved) ir_.CreateStackRestore(saved);
     for (llvm::AllocaInst* array : arrays) ir_.CreateLifetimeEnd(array);
+  }
+
+  static bool IsArray(const llvm::Instruction& instruction) {
+    auto* array = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
+    return array && llvm::isa<llvm::ConstantInt>(array->getArraySize());
+  }
+
+  // Whether arrays are made where they stand, perhaps again and again.
+  static bool GrowsStack(const llvm::Function& function) {
+    for (const llvm::BasicBlock& block : function) {
+      for (const llvm::Instruction& instruction : block) {
+        if (!llvm::isa<llvm::AllocaInst>(instruction)) continue;
+        if (!block.isEntryBlock() || !IsArray(instruction)) return true;
+      }
+    }
+    return false;
   }
 
   // Moves local arrays out of the loop over units, to where frames are made.
   llvm::SmallVector<llvm::AllocaInst*> TakeArrays(llvm::BasicBlock& body) {
     llvm::SmallVector<llvm::AllocaInst*> arrays;
     for (llvm::Instruction& instruction : body) {
-      auto* array = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
-      if (array) arrays.push_back(array);
+      if (!IsArray(instruction)) continue;
+      arrays.push_back(llvm::cast<llvm::AllocaInst>(&instruction));
     }
     llvm::BasicBlock& first = entry_->getEntryBlock();
     for (llvm::AllocaInst* array : arrays) {

@@ -1,10 +1,14 @@
 #include "backends/init.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "backends/cpu/driver.h"
 #include "backends/cuda/driver.h"
 #include "backends/null/driver.h"
@@ -20,26 +24,50 @@ bool IsEnabled(const char* variable) {
 
 // HETGPU_ISOLATE: backends whose devices run in processes of their own, as
 // "cuda,cpu".
-bool IsIsolated(std::string_view backend) {
+std::vector<std::string> IsolatedBackends() {
   const char* value = std::getenv("HETGPU_ISOLATE");
-  if (value == nullptr) return false;
-  const std::string list = "," + std::string(value) + ",";
-  return list.find("," + std::string(backend) + ",") != std::string::npos;
+  if (value == nullptr || *value == '\0') return {};
+  return absl::StrSplit(value, ',');
 }
 
-}  // namespace
-
-std::vector<std::unique_ptr<Driver>> CreateDrivers() {
+std::vector<std::unique_ptr<Driver>> CreatePlainDrivers() {
   std::vector<std::unique_ptr<Driver>> drivers;
   drivers.push_back(cpu::CreateDriver());
   drivers.push_back(cuda::CreateDriver());
   if (IsEnabled("HETGPU_ENABLE_NULL")) {
     drivers.push_back(null::CreateDriver());
   }
+  return drivers;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Driver>> CreateDrivers() {
+  const std::vector<std::string> isolated = IsolatedBackends();
+  std::vector<std::unique_ptr<Driver>> drivers = CreatePlainDrivers();
   for (auto& driver : drivers) {
-    if (IsIsolated(driver->name())) driver = remote::Isolate(std::move(driver));
+    if (std::find(isolated.begin(), isolated.end(), driver->name()) !=
+        isolated.end()) {
+      driver = remote::Isolate(std::move(driver));
+    }
   }
   return drivers;
+}
+
+absl::Status CheckIsolation() {
+  const std::vector<std::string> isolated = IsolatedBackends();
+  if (isolated.empty()) return absl::OkStatus();
+  std::vector<std::string> names;
+  for (const auto& driver : CreatePlainDrivers()) {
+    names.emplace_back(driver->name());
+  }
+  for (const std::string& name : isolated) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "HETGPU_ISOLATE names \"", name, "\", expected backends out of ",
+        absl::StrJoin(names, ", "), ", separated by commas"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace hetgpu

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "backends/common/driver.h"
 
 namespace hetgpu {
@@ -13,6 +14,9 @@ namespace hetgpu {
 // numbered. Creating a driver opens nothing: Enumerate() does. The null
 // backend is listed only when HETGPU_ENABLE_NULL is set and not "0".
 std::vector<std::unique_ptr<Driver>> CreateDrivers();
+
+// InvalidArgument when HETGPU_ISOLATE names what is no backend of this build.
+absl::Status CheckIsolation();
 
 }  // namespace hetgpu
 

@@ -23,6 +23,23 @@ TEST(CreateDriversTest, NullIsListedOnlyOnRequest) {
   unsetenv("HETGPU_ENABLE_NULL");
 }
 
+TEST(CheckIsolationTest, RefusesUnknownBackendsByName) {
+  for (const char* good : {"", "cpu", "cuda,cpu"}) {
+    setenv("HETGPU_ISOLATE", good, 1);
+    EXPECT_TRUE(CheckIsolation().ok()) << good;
+  }
+  for (const char* bad : {"x", "cpu,x", "null,x"}) {
+    setenv("HETGPU_ISOLATE", bad, 1);
+    EXPECT_TRUE(absl::IsInvalidArgument(CheckIsolation())) << bad;
+  }
+  setenv("HETGPU_ISOLATE", "cuda, cpu", 1);
+  EXPECT_EQ(std::string(CheckIsolation().message()),
+            "HETGPU_ISOLATE names \" cpu\", expected backends out of cpu, cuda, "
+            "separated by commas");
+  unsetenv("HETGPU_ISOLATE");
+  EXPECT_TRUE(CheckIsolation().ok());
+}
+
 TEST(CreateDriversTest, TheProcessorIsAlwaysThere) {
   EXPECT_EQ(CountNamed("cpu"), 1);
   for (const auto& driver : CreateDrivers()) {

@@ -23,6 +23,9 @@ DriverFactory& Factory() {
 
 absl::StatusOr<std::unique_ptr<Platform>> CreateDefault() {
   HETGPU_ASSIGN_OR_RETURN(Environment environment, ReadEnvironment());
+  if (const absl::Status status = CheckIsolation(); !status.ok()) {
+    return Error(HETGPU_ERROR_INVALID_ENVIRONMENT, status.message());
+  }
   if (!environment.trace_path.empty()) {
     HETGPU_ASSIGN_OR_RETURN(auto trace, Trace::Open(environment.trace_path));
     Trace::Activate(std::move(trace));

@@ -73,7 +73,13 @@ Trace* Trace::Active() { return active.load(std::memory_order_acquire); }
 
 void Trace::Activate(std::unique_ptr<Trace> trace) {
   active.store(trace.release(), std::memory_order_release);
-  std::atexit([] { Active()->Finish(); });
+  std::atexit([] {
+    const absl::Status status = Active()->Finish();
+    if (status.ok()) return;
+    const absl::string_view text = status.message();
+    std::fprintf(stderr, "hetgpu: %.*s\n", static_cast<int>(text.size()),
+                 text.data());
+  });
 }
 
 absl::StatusOr<std::unique_ptr<Trace>> Trace::Open(const std::string& path) {
@@ -83,21 +89,29 @@ absl::StatusOr<std::unique_ptr<Trace>> Trace::Open(const std::string& path) {
     return Error(HETGPU_ERROR_INVALID_ENVIRONMENT, "HETGPU_TRACE is \"", path,
                  "\": cannot write ", name, ": ", std::strerror(errno));
   }
-  return std::unique_ptr<Trace>(new Trace(file));
+  return std::unique_ptr<Trace>(new Trace(file, name));
 }
 
-Trace::Trace(std::FILE* file) : start_ns_(NowNs()), file_(file) {
+Trace::Trace(std::FILE* file, std::string path)
+    : start_ns_(NowNs()), file_(file), path_(std::move(path)) {
   AddProcess("host");
 }
 
-Trace::~Trace() { Finish(); }
+Trace::~Trace() { (void)Finish(); }
+
+void Trace::Put(std::string_view text) {
+  if (failure_ != 0) return;
+  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) {
+    failure_ = errno;
+  }
+}
 
 void Trace::Write(std::string_view event) {
   std::lock_guard lock(mutex_);
   if (file_ == nullptr) return;
-  std::fputs(first_ ? "[\n{" : ",\n{", file_);
-  std::fwrite(event.data(), 1, event.size(), file_);
-  std::fputc('}', file_);
+  Put(first_ ? "[\n{" : ",\n{");
+  Put(event);
+  Put("}");
   first_ = false;
 }
 
@@ -169,7 +183,7 @@ void Trace::RemoveDrain(uint64_t number) {
   drains_.erase(number);
 }
 
-void Trace::Finish() {
+absl::Status Trace::Finish() {
   std::map<uint64_t, std::function<void()>> drains;
   {
     std::lock_guard lock(mutex_);
@@ -177,9 +191,14 @@ void Trace::Finish() {
   }
   for (const auto& [number, drain] : drains) drain();
   std::lock_guard lock(mutex_);
-  if (file_ == nullptr) return;
-  std::fputs("\n]\n", file_);
-  std::fclose(std::exchange(file_, nullptr));
+  if (file_ == nullptr) return absl::OkStatus();
+  Put("\n]\n");
+  if (std::fclose(std::exchange(file_, nullptr)) != 0 && failure_ == 0) {
+    failure_ = errno;
+  }
+  if (failure_ == 0) return absl::OkStatus();
+  return Error(HETGPU_ERROR_INVALID_ENVIRONMENT, "HETGPU_TRACE: cannot write ",
+               path_, ": ", std::strerror(failure_));
 }
 
 }  // namespace hetgpu::runtime

@@ -51,7 +51,8 @@ class Trace {
 
   // The process's trace; null unless HETGPU_TRACE is set.
   static Trace* Active();
-  // Makes this trace the active one, for good. It is finished at exit.
+  // Makes this trace the active one, for good. It is finished at exit; that it
+  // could not be written whole is then said on stderr.
   static void Activate(std::unique_ptr<Trace> trace);
 
   // "%p" in `path` stands for the process number. INVALID_ENVIRONMENT says why
@@ -73,17 +74,21 @@ class Trace {
   // number names it.
   uint64_t AddDrain(std::function<void()> drain);
   void RemoveDrain(uint64_t number);
-  // Calls the drains and completes the file; later spans are dropped.
-  void Finish();
+  // Calls the drains and completes the file; later spans are dropped. Says, once,
+  // that something could not be written, and why.
+  absl::Status Finish();
 
  private:
-  explicit Trace(std::FILE* file);
+  Trace(std::FILE* file, std::string path);
+  void Put(std::string_view text);  // needs the mutex
   void Write(std::string_view event);
   std::string Place(Track track, uint64_t at_ns) const;
 
   const uint64_t start_ns_;
   std::mutex mutex_;
   std::FILE* file_;
+  const std::string path_;
+  int failure_ = 0;  // errno of the first write that failed
   bool first_ = true;
   uint32_t processes_ = 0;
   uint32_t tracks_ = 0;

@@ -56,7 +56,7 @@ TEST_F(TraceTest, SpansCarryPlaceTimeAndArguments) {
   const uint64_t now = NowNs();
   trace_->Span(track, "launch", "a \"kernel\"\n", now, now + 2500,
                TraceArgs().Add("grid", "(1,2,3)").Add("bytes", 7));
-  trace_->Finish();
+  EXPECT_TRUE(trace_->Finish().ok());
   const Json trace = ReadJson(path_);
   const Json& span = trace.back();
   EXPECT_EQ(span["ph"], "X");
@@ -92,6 +92,16 @@ TEST_F(TraceTest, UnwritablePathIsNamed) {
               HasSubstr("HETGPU_TRACE is \"/nowhere/trace.json\""));
 }
 
+TEST_F(TraceTest, AFullDiskIsReportedOnce) {
+  auto trace = Trace::Open("/dev/full");
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  for (int i = 0; i < 10000; ++i) (*trace)->AddProcess("a name");
+  const absl::Status status = (*trace)->Finish();
+  EXPECT_EQ(std::string(status.message()),
+            "HETGPU_TRACE: cannot write /dev/full: No space left on device");
+  EXPECT_TRUE((*trace)->Finish().ok());
+}
+
 class TracedQueueTest : public TraceTest {
  protected:
   TracedQueueTest() {
@@ -104,7 +114,7 @@ class TracedQueueTest : public TraceTest {
   // Ends when the queue is destroyed, on every path of a test.
   Json Finish() {
     queue_.reset();
-    trace_->Finish();
+    EXPECT_TRUE(trace_->Finish().ok());
     return ReadJson(path_);
   }
 
@@ -136,7 +146,7 @@ TEST_F(TracedQueueTest, CommandsBecomeSpansInTheirOrder) {
 TEST_F(TracedQueueTest, FinishingWritesWhatIsDoneOfLiveQueues) {
   ASSERT_TRUE(queue_->Fill(memory_, 0, 4, 4).ok());
   while (!queue_->Idle()) std::this_thread::yield();
-  trace_->Finish();
+  EXPECT_TRUE(trace_->Finish().ok());
   EXPECT_THAT(NamesOf(ReadJson(path_), "fill"), ElementsAre("fill"));
 }
 

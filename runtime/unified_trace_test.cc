@@ -97,7 +97,7 @@ TEST(UnifiedTraceTest, MovesAreSpansOfTheirOwnWithACause) {
   EXPECT_SUCCESS(hetgpuContextDestroy(first.context));
   EXPECT_SUCCESS(hetgpuContextDestroy(second.context));
   ASSERT_NE(Trace::Active(), nullptr);
-  Trace::Active()->Finish();
+  EXPECT_TRUE(Trace::Active()->Finish().ok());
   const std::vector<std::string> moves = MovesIn(path);
   unlink(path.c_str());
   EXPECT_THAT(moves, Contains(HasSubstr("host, 200000, 4, launch set")));

@@ -74,7 +74,8 @@ struct LaunchError {
   Dim3 thread{0, 0, 0};
   bool has_thread = false;  // block and thread are known
   uint32_t line = 0;        // of the PTX source, 0 = unknown
-  uint64_t address = 0;     // of the failing access
+  bool has_address = false;  // the address of the failing access is known
+  uint64_t address = 0;      // 0 unless it is
   std::string detail;       // assert text and the like
 };
 

@@ -13,11 +13,10 @@ constexpr std::array<std::string_view, 11> kKindNames = {
     "cancelled",        "invalid instruction", "out of memory",
 };
 
-// A misaligned access is found by a check that does not keep the address.
-bool HasAddress(const LaunchError& error) {
-  return error.kind == LaunchError::Kind::kIllegalAddress ||
-         (error.kind == LaunchError::Kind::kMisalignedAddress &&
-          error.address != 0);
+bool NamesAddress(const LaunchError& error) {
+  return error.has_address &&
+         (error.kind == LaunchError::Kind::kIllegalAddress ||
+          error.kind == LaunchError::Kind::kMisalignedAddress);
 }
 
 std::string Triple(const Dim3& d) {
@@ -34,7 +33,7 @@ std::string Describe(const LaunchError& error) {
   std::string text = error.kernel.empty() ? "kernel" : error.kernel;
   text += ": ";
   text += kind < kKindNames.size() ? kKindNames[kind] : "unknown error";
-  if (HasAddress(error)) {
+  if (NamesAddress(error)) {
     char address[32];
     std::snprintf(address, sizeof(address), " 0x%" PRIx64, error.address);
     text += address;

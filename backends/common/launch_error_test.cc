@@ -9,6 +9,7 @@ TEST(DescribeTest, NamesKernelAddressPlaceAndLine) {
   LaunchError error;
   error.kind = LaunchError::Kind::kIllegalAddress;
   error.kernel = "vecadd";
+  error.has_address = true;
   error.address = 0x10;
   error.has_thread = true;
   error.thread = {3, 0, 0};
@@ -26,13 +27,15 @@ TEST(DescribeTest, LeavesOutWhatIsNotKnown) {
   EXPECT_EQ(Describe(error), "spin: timeout: stopped after 20 ms");
 }
 
-TEST(DescribeTest, AMisalignedAddressMayBeUnknown) {
+TEST(DescribeTest, AnAddressMayBeUnknown) {
   LaunchError error;
-  error.kind = LaunchError::Kind::kMisalignedAddress;
   error.kernel = "k";
+  error.kind = LaunchError::Kind::kMisalignedAddress;
   EXPECT_EQ(Describe(error), "k: misaligned address");
-  error.address = 0x11;
-  EXPECT_EQ(Describe(error), "k: misaligned address 0x11");
+  error.kind = LaunchError::Kind::kIllegalAddress;
+  EXPECT_EQ(Describe(error), "k: illegal address");
+  error.has_address = true;
+  EXPECT_EQ(Describe(error), "k: illegal address 0x0");
 }
 
 TEST(DescribeTest, EveryKindHasItsOwnName) {

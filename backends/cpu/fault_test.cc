@@ -41,6 +41,7 @@ TEST_P(FaultTest, AWildStoreNamesItsPlaceAndTheDeviceStaysUsable) {
   for (int round = 0; round < 20; ++round) {
     const LaunchError error = Store(0x10);
     ASSERT_EQ(error.kind, Kind::kIllegalAddress);
+    EXPECT_TRUE(error.has_address);
     EXPECT_EQ(error.address, 0x10u);
     EXPECT_TRUE(error.has_thread);
     EXPECT_EQ(error.block.x, 37u);
@@ -65,7 +66,10 @@ TEST_P(FaultTest, DanglingAndOutOfBoundsAddressesFault) {
 }
 
 TEST_P(FaultTest, AnAddressThatIsNotCanonicalFaults) {
-  EXPECT_EQ(Store(0xdeadbeefdeadbeef).kind, Kind::kIllegalAddress);
+  const LaunchError error = Store(0xdeadbeefdeadbeef);
+  EXPECT_EQ(error.kind, Kind::kIllegalAddress);
+  EXPECT_FALSE(error.has_address);
+  EXPECT_EQ(error.address, 0u);
 }
 
 HETGPU_EMITTED void StoreFarInShared(BlockContext* b, uint32_t, uint32_t) {

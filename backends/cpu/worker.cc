@@ -151,6 +151,7 @@ void Worker::RaiseAddress(uint64_t address, uint32_t lane, uint32_t line,
 void Worker::RaiseAt(LaunchError::Kind kind, uint64_t address, uint32_t lane,
                      uint32_t line, std::string detail) {
   raised_ = Place(kind, lane, line);
+  raised_.has_address = true;
   raised_.address = address;
   raised_.detail = std::move(detail);
   Leave(Outcome::kRaised, /*leaving=*/true);
@@ -207,6 +208,8 @@ uint64_t Worker::FromHost(uint64_t address) const {
 
 LaunchError Worker::FaultError() const {
   using Kind = LaunchError::Kind;
+  const bool canonical =
+      fault_.signal != SIGSEGV || fault_.code != SI_KERNEL;
   Kind kind = Kind::kIllegalAddress;
   std::string detail;
   if (fault_.in_guard) {
@@ -218,7 +221,7 @@ LaunchError Worker::FaultError() const {
     detail = "arithmetic exception";
   } else if (fault_.signal == SIGBUS && fault_.code == BUS_ADRALN) {
     kind = Kind::kMisalignedAddress;
-  } else if (fault_.signal == SIGSEGV && fault_.code == SI_KERNEL) {
+  } else if (!canonical) {
     detail = "the address is not canonical and not known";
   }
   if (fault_.in_helper && kind == Kind::kIllegalAddress) {
@@ -226,7 +229,9 @@ LaunchError Worker::FaultError() const {
                             : detail + ", in a library function";
   }
   LaunchError error = Place(kind, fault_.lane.value_or(0), fault_.line);
-  error.address = FromHost(fault_.address);
+  error.has_address =
+      (fault_.signal == SIGSEGV || fault_.signal == SIGBUS) && canonical;
+  if (error.has_address) error.address = FromHost(fault_.address);
   if (!fault_.lane.has_value()) {
     if (!detail.empty()) detail += "; ";
     detail += "in the warp that starts with this thread";

@@ -56,6 +56,9 @@ TEST_F(FaultTest, LosesTheDeviceAndSaysWhy) {
   EXPECT_TRUE(absl::IsAborted(queue_->Synchronize(&error)));
   EXPECT_EQ(error.kind, LaunchError::Kind::kIllegalAddress);
   EXPECT_EQ(error.kernel, "illegal");
+  EXPECT_FALSE(error.has_address);
+  EXPECT_THAT(Describe(error), testing::StartsWith("illegal: illegal address"));
+  EXPECT_THAT(Describe(error), testing::Not(HasSubstr("0x")));
   EXPECT_THAT(error.detail, HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS"));
   EXPECT_OK(event->Wait());
   EXPECT_FALSE(called);

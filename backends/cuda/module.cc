@@ -69,8 +69,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> CudaModule::Load(
   const absl::StatusOr<CUmodule> module = ptx_->Get(current);
   if (!module.ok()) return module.status();
   CUfunction function = nullptr;
-  HETGPU_CUDA_RETURN_IF_ERROR(current.library(), ModuleGetFunction,
-                              (&function, *module, info.name.c_str()));
+  const CUresult result = current.library().ModuleGetFunction(
+      &function, *module, info.name.c_str());
+  if (result != CUDA_SUCCESS) {
+    const std::string call = "kernel " + info.name + ": cuModuleGetFunction";
+    return ToStatus(current.library(), result, call.c_str());
+  }
   return std::unique_ptr<Kernel>(std::make_unique<CudaKernel>(
       ptx_, info.name, Explain(current, function, info)));
 }

@@ -31,6 +31,8 @@ absl::StatusCode CodeOf(CUresult result) {
     case CUDA_ERROR_INVALID_VALUE:
     case CUDA_ERROR_INVALID_PTX:
       return absl::StatusCode::kInvalidArgument;
+    case CUDA_ERROR_NOT_SUPPORTED:
+      return absl::StatusCode::kUnimplemented;
     case CUDA_ERROR_NOT_FOUND:
       return absl::StatusCode::kNotFound;
     case CUDA_ERROR_NO_DEVICE:

@@ -26,7 +26,7 @@ namespace hetgpu {
 inline auto Fields(Dim3& d) { return std::tie(d.x, d.y, d.z); }
 inline auto Fields(LaunchError& e) {
   return std::tie(e.kind, e.kernel, e.block, e.thread, e.has_thread, e.line,
-                  e.address, e.detail);
+                  e.has_address, e.address, e.detail);
 }
 inline auto Fields(ParamInfo& p) {
   return std::tie(p.name, p.offset, p.size, p.align, p.type, p.is_array,

@@ -26,6 +26,7 @@ LaunchError Fail(int kind, const std::string& kernel) {
   error.thread = {4, 5, 6};
   error.has_thread = true;
   error.line = 7;
+  error.has_address = true;
   error.address = 0x10;
   return error;
 }

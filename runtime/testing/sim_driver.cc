@@ -126,6 +126,7 @@ class SimKernel : public Kernel {
                              LaunchError::Kind::kIllegalAddress) {
     LaunchError error;
     error.kind = kind;
+    error.has_address = true;
     error.address = address;
     return error;
   }

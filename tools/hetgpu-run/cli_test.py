@@ -163,6 +163,11 @@ class InformationTest(CliTest):
         self.fails(2, "profile", tool="hetgpu", contains="expected a trace")
         self.fails(2, *self.axpy(), env={"HETGPU_TRACE": "/nowhere/t"},
                    contains="HETGPU_TRACE")
+        full = self.run_tool(*self.axpy(), env={"HETGPU_TRACE": "/dev/full"})
+        self.assertIn("HETGPU_TRACE: cannot write /dev/full: No space left",
+                      full.stderr.decode())
+        self.fails(2, *self.axpy(), env={"HETGPU_ISOLATE": "cuda,x"},
+                   contains='HETGPU_ISOLATE names "x"')
         cut = self.path("cut.json", '[\n{"ph":"X","cat":"copy","name":"c",'
                         '"pid":1,"tid":1,"ts":1,"dur":2},\n{"ph":"X","ca')
         text = self.ok("profile", cut, tool="hetgpu")

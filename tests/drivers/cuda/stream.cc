@@ -27,7 +27,8 @@ void Serve(CUstream stream) {
       const CUresult result = command();
       lock.lock();
       stream->busy = false;
-      if (result != CUDA_SUCCESS) state.sticky = result;
+      // The first failure is the context's, also of commands under way.
+      if (state.sticky == CUDA_SUCCESS) state.sticky = result;
     }
     state.changed.notify_all();
   }

@@ -3,7 +3,7 @@
 #
 #   ./build.sh demo          build, then run shipped PTX on the CPU backend
 #   ./build.sh test [PRESET] build, then run all tests (default: release; also
-#                            debug, asan, tsan)
+#                            debug, asan, tsan, fuzz)
 #   ./build.sh build [PRESET]  build only
 #   ./build.sh package       build and make build/release/hetgpu-*.deb
 set -euo pipefail
@@ -33,6 +33,7 @@ install_packages() {
 }
 
 build() {
+  case "$1" in tsan | fuzz) packages+=(clang-19 libclang-rt-19-dev) ;; esac
   install_packages
   cmake --preset "$1" >/dev/null
   cmake --build --preset "$1"
@@ -56,7 +57,7 @@ case "$command" in
     ;;
   test)
     build "$preset"
-    ctest --test-dir "build/$preset" --output-on-failure -j "$(nproc)"
+    ctest --preset "$preset" --output-on-failure -j "$(nproc)"
     ;;
   build)
     build "$preset"

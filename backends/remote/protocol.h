@@ -61,7 +61,7 @@ inline auto Fields(TextureDesc& t) {
 namespace remote {
 
 // Both sides must speak the same one.
-inline constexpr uint32_t kVersion = 4;
+inline constexpr uint32_t kVersion = 5;
 
 // Descriptors that the server finds open.
 inline constexpr int kControlFd = 3;

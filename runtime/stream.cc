@@ -96,11 +96,13 @@ absl::StatusOr<std::shared_ptr<const Stream::Place>> Stream::Enter() {
 template <typename Command>
 absl::Status Stream::Enqueue(Command command, bool always) {
   for (int moves = 0;; ++moves) {
+    // Before entering, which may fail with the device of this one.
+    const std::shared_ptr<Opening> present = context_->opening();
     const auto place = Enter();
     if (place.ok() && (*place)->skips && !always) return absl::OkStatus();
     const absl::Status status = place.ok() ? command(**place) : place.status();
     if (status.ok() || moves == Context::kMaxMoves) return status;
-    const auto used = place.ok() ? (*place)->opening : context_->opening();
+    const auto used = place.ok() ? (*place)->opening : present;
     if (!context_->MoveIfLost(*used)) return status;
   }
 }

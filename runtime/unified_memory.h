@@ -219,6 +219,7 @@ class UnifiedMemory {
   std::vector<InFlight>& Commands(uint64_t allocation);
   void FindLosses(Lock& lock);
   void FindLostWork(memory::Location where);
+  bool IsLost(memory::Location where) const;
   // One that FindLosses() has not seen yet.
   bool AnyIsLost() const;
   bool AnyLostWork() const;

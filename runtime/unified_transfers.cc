@@ -110,16 +110,18 @@ Location UnifiedMemory::CarrierOf(const Step& step) {
 
 void UnifiedMemory::FindLosses(Lock& lock) {
   for (Location where = 1; where < places_.size(); ++where) {
-    const auto lost = places_[where].device;
-    if (lost != nullptr && !places_[where].is_lost && !lost->Lost().ok()) {
+    // Asking the device takes longer than all else that a launch needs here.
+    bool is_lost = IsLost(where);
+    if (is_lost && !places_[where].is_lost) {
+      const auto kept = places_[where].device;
       const auto on_loss = places_[where].on_loss;
       lock.unlock();
       for (const auto& [member, leave] : on_loss) leave();
       lock.lock();
+      is_lost = IsLost(where);
     }
     Place& place = places_[where];
     if (place.device == nullptr) continue;
-    const bool is_lost = !place.device->Lost().ok();
     if (is_lost && !place.is_lost) {
       place.not_reopened = ReopenPlace(where);
       if (place.not_reopened.ok()) continue;
@@ -229,6 +231,11 @@ absl::StatusOr<UnifiedMemory::Moved> UnifiedMemory::Reopen(Location where) {
   const Place& place = places_[where];
   if (place.is_lost) return place.not_reopened;
   return Moved{place.device, place.how, place.bytes_kept};
+}
+
+bool UnifiedMemory::IsLost(Location where) const {
+  const Place& place = places_[where];
+  return place.device != nullptr && !place.device->Lost().ok();
 }
 
 bool UnifiedMemory::AnyIsLost() const {

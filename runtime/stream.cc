@@ -59,8 +59,7 @@ absl::StatusOr<std::shared_ptr<Stream>> Stream::Create(
 }
 
 // Nothing runs on a device that is lost, so this does not wait.
-absl::Status Stream::Follow() {
-  auto opening = context_->opening();
+absl::Status Stream::Follow(std::shared_ptr<Opening> opening) {
   bool skips = false;
   if (place_) {
     LaunchError error;
@@ -85,10 +84,12 @@ absl::Status Stream::Follow() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<const Stream::Place>> Stream::Enter() {
+absl::StatusOr<std::shared_ptr<const Stream::Place>> Stream::Enter(
+    std::shared_ptr<Opening>* tried) {
   std::lock_guard lock(mutex_);
   if (!place_ || !context_->IsPresent(*place_->opening)) {
-    HETGPU_RETURN_IF_ERROR(Follow());
+    *tried = context_->opening();
+    HETGPU_RETURN_IF_ERROR(Follow(*tried));
   }
   return place_;
 }
@@ -96,13 +97,12 @@ absl::StatusOr<std::shared_ptr<const Stream::Place>> Stream::Enter() {
 template <typename Command>
 absl::Status Stream::Enqueue(Command command, bool always) {
   for (int moves = 0;; ++moves) {
-    // Before entering, which may fail with the device of this one.
-    const std::shared_ptr<Opening> present = context_->opening();
-    const auto place = Enter();
+    std::shared_ptr<Opening> tried;
+    const auto place = Enter(&tried);
     if (place.ok() && (*place)->skips && !always) return absl::OkStatus();
     const absl::Status status = place.ok() ? command(**place) : place.status();
     if (status.ok() || moves == Context::kMaxMoves) return status;
-    const auto used = place.ok() ? (*place)->opening : present;
+    const auto used = place.ok() ? (*place)->opening : tried;
     if (!context_->MoveIfLost(*used)) return status;
   }
 }
@@ -314,7 +314,8 @@ absl::Status Stream::Synchronize() {
 }
 
 absl::Status Stream::Query() {
-  HETGPU_ASSIGN_OR_RETURN(const auto place, Enter());
+  std::shared_ptr<Opening> tried;
+  HETGPU_ASSIGN_OR_RETURN(const auto place, Enter(&tried));
   if (!place->queue->Idle()) {
     return Error(HETGPU_ERROR_NOT_READY, "stream has work in flight");
   }
@@ -323,7 +324,9 @@ absl::Status Stream::Query() {
 
 void Stream::Cancel() {
   // A queue of a device that is lost has nothing to cancel.
-  if (const auto place = Enter(); place.ok()) (*place)->queue->Cancel();
+  std::shared_ptr<Opening> tried;
+  const auto place = Enter(&tried);
+  if (place.ok()) (*place)->queue->Cancel();
 }
 
 }  // namespace hetgpu::runtime

@@ -73,8 +73,10 @@ class Stream {
 
   explicit Stream(std::shared_ptr<Context> context);
   // The place in the context's opening of now.
-  absl::StatusOr<std::shared_ptr<const Place>> Enter();
-  absl::Status Follow();  // needs mutex_
+  // `tried` becomes the opening that it moved to, or failed to.
+  absl::StatusOr<std::shared_ptr<const Place>> Enter(
+      std::shared_ptr<Opening>* tried);
+  absl::Status Follow(std::shared_ptr<Opening> opening);  // needs mutex_
   // Has `command(place)` enqueue something; again when the device turns out to
   // be lost and the context has moved.
   template <typename Command>

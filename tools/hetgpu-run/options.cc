@@ -153,7 +153,8 @@ void DeclareExecution(CLI::App& app, Options& options) {
       ->group(group);
   app.add_flag("--memcheck", options.memcheck,
                "Check every access exactly, on the CPU: slower, but names "
-               "overruns of one byte")
+               "overruns of one byte; otherwise allocations are guarded by "
+               "pages")
       ->group(group);
   app.add_flag("--debug-kernel", options.debug_kernel,
                "Tell how each kernel runs and why, and what compiling took")

@@ -172,6 +172,7 @@ CUresult StreamSynchronize(CUstream stream) {
 
 CUresult StreamQuery(CUstream stream) {
   FAKE_ENTER("cuStreamQuery", true);
+  if (stream == nullptr) return CUDA_SUCCESS;  // holds nothing here
   if (!IsValid(stream)) return Misuse("cuStreamQuery");
   return IsIdle(stream) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }

@@ -36,7 +36,7 @@ void TuneCodeGenerator() {
   constexpr struct {
     const char* name;
     const char* value;
-  } kSettings[] = {{"grow-region-complexity-budget", "100"},
+  } kSettings[] = {{"grow-region-complexity-budget", "60"},
                    {"experimental-debug-variable-locations", "false"},
                    {"disable-post-ra", "true"},
                    {"disable-lsr", "true"},

@@ -33,11 +33,33 @@
 namespace hetgpu::cpu {
 namespace {
 
+// Counts iterations, of small loops: in the loop over a block's warps, which
+// holds the whole kernel, that takes a tenth of the compilation and brings
+// nothing.
+class CountSmallLoopsPass : public llvm::PassInfoMixin<CountSmallLoopsPass> {
+ public:
+  llvm::PreservedAnalyses run(llvm::Loop& loop,
+                              llvm::LoopAnalysisManager& analyses,
+                              llvm::LoopStandardAnalysisResults& results,
+                              llvm::LPMUpdater& updater) {
+    constexpr size_t kInstructions = 400;
+    size_t instructions = 0;
+    for (const llvm::BasicBlock* block : loop.blocks()) {
+      instructions += block->size();
+    }
+    if (instructions > kInstructions) return llvm::PreservedAnalyses::all();
+    return count_.run(loop, analyses, results, updater);
+  }
+
+ private:
+  llvm::IndVarSimplifyPass count_;
+};
+
 llvm::FunctionPassManager LoopPasses() {
   llvm::LoopPassManager loops;
   loops.addPass(llvm::LoopRotatePass());
   loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
-  loops.addPass(llvm::IndVarSimplifyPass());
+  loops.addPass(CountSmallLoopsPass());
   loops.addPass(llvm::LoopDeletionPass());
   llvm::FunctionPassManager functions;
   functions.addPass(llvm::createFunctionToLoopPassAdaptor(
@@ -53,7 +75,9 @@ llvm::FunctionPassManager FunctionPasses(bool vectorize) {
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(CombinePass());
   passes.addPass(LoopPasses());
-  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  if (vectorize) {
+    passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  }
   passes.addPass(llvm::GVNPass());
   passes.addPass(llvm::DSEPass());
   if (vectorize) {

@@ -16,7 +16,8 @@ DeviceInfo DescribeHost(const Options& options) {
   DeviceInfo info;
   info.backend = "cpu";
   info.name = cpu.name;
-  info.target = cpu.target;
+  info.target = options.target == kNativeTarget ? cpu.target
+                                                : TargetOfLevel(options.target);
   info.total_memory = options.memory_bytes;
   info.compute_units = options.threads;
   info.clock_khz = cpu.clock_khz;

@@ -76,6 +76,20 @@ std::string ReadFirstProcessor() {
 
 }  // namespace
 
+std::vector<std::string> HostLevels() {
+  std::vector<std::string> levels;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("x86-64-v2")) levels.push_back("x86-64-v2");
+  if (__builtin_cpu_supports("x86-64-v3")) levels.push_back("x86-64-v3");
+  if (__builtin_cpu_supports("x86-64-v4")) levels.push_back("x86-64-v4");
+#endif
+  return levels;
+}
+
+std::string TargetOfLevel(std::string_view level) {
+  return std::string(kArchitecture) + "/" + std::string(level) + "/";
+}
+
 HostCpu ParseCpuInfo(std::string_view text) {
   HostCpu cpu;
   std::string features;

@@ -5,8 +5,16 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hetgpu::cpu {
+
+// As a processor to compile for: the one that this is.
+inline constexpr std::string_view kNativeTarget = "native";
+
+// The levels of the x86-64 psABI that this processor has, of "x86-64-v2",
+// "x86-64-v3" (AVX2, FMA) and "x86-64-v4" (AVX-512); others have none.
+std::vector<std::string> HostLevels();
 
 struct HostCpu {
   std::string name;        // "AMD EPYC 9655", or the architecture
@@ -18,6 +26,9 @@ struct HostCpu {
 HostCpu ParseCpuInfo(std::string_view text);
 
 HostCpu DetectHostCpu();
+
+// HostCpu::target for a level instead of for this very processor.
+std::string TargetOfLevel(std::string_view level);
 
 }  // namespace hetgpu::cpu
 

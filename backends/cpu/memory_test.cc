@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "backends/cpu/arena.h"
+#include "backends/cpu/device.h"
 #include "backends/cpu/heap.h"
 #include "backends/cpu/options.h"
 
@@ -265,6 +266,17 @@ TEST(OptionsTest, VariablesAreReadAndRefusedByName) {
   EXPECT_NE(ReadOptions().status().message().find("HETGPU_CPU_DEVICES=9"),
             std::string::npos);
   unsetenv("HETGPU_CPU_DEVICES");
+  EXPECT_EQ(ReadOptions()->target, kNativeTarget);
+  for (const std::string& level : HostLevels()) {
+    setenv("HETGPU_CPU_TARGET", level.c_str(), 1);
+    EXPECT_EQ(ReadOptions()->target, level);
+    EXPECT_NE(DescribeHost(*ReadOptions()).target.find(level),
+              std::string::npos);
+  }
+  setenv("HETGPU_CPU_TARGET", "pentium", 1);
+  EXPECT_NE(ReadOptions().status().message().find("HETGPU_CPU_TARGET=pentium"),
+            std::string::npos);
+  unsetenv("HETGPU_CPU_TARGET");
   unsetenv("HETGPU_CPU_THREADS");
   unsetenv("HETGPU_CPU_MEMORY");
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "memory/arena.h"
 
 namespace hetgpu::cpu {
@@ -119,9 +120,8 @@ absl::Status ReadDevices(uint32_t* devices) {
       *devices <= kMaxDevices) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat(kVariable, "=", text, ": expected a number from 1 to ",
-                   kMaxDevices));
+  return absl::InvalidArgumentError(absl::StrCat(
+      kVariable, "=", text, ": expected a number from 1 to ", kMaxDevices));
 }
 
 absl::Status ReadMemcheck(bool* memcheck) {
@@ -135,6 +135,22 @@ absl::Status ReadMemcheck(bool* memcheck) {
   }
   *memcheck = value == "1";
   return absl::OkStatus();
+}
+
+absl::Status ReadTarget(std::string* target) {
+  constexpr char kVariable[] = "HETGPU_CPU_TARGET";
+  const char* text = std::getenv(kVariable);
+  if (text == nullptr || *text == '\0') return absl::OkStatus();
+  std::vector<std::string> levels = HostLevels();
+  if (text == kNativeTarget ||
+      std::find(levels.begin(), levels.end(), text) != levels.end()) {
+    *target = text;
+    return absl::OkStatus();
+  }
+  levels.push_back(std::string(kNativeTarget));
+  return absl::InvalidArgumentError(
+      absl::StrCat(kVariable, "=", text, ": expected one of ",
+                   absl::StrJoin(levels, ", "), ", which this processor has"));
 }
 
 }  // namespace
@@ -169,6 +185,9 @@ absl::StatusOr<Options> ReadOptions() {
     return status;
   }
   if (absl::Status status = ReadMemcheck(&options.memcheck); !status.ok()) {
+    return status;
+  }
+  if (absl::Status status = ReadTarget(&options.target); !status.ok()) {
     return status;
   }
   if (absl::Status status = ReadHostBase(&options.host_base); !status.ok()) {

@@ -3,9 +3,11 @@
 #define HETGPU_BACKENDS_CPU_OPTIONS_H_
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "backends/cpu/host_cpu.h"
 
 namespace hetgpu::cpu {
 
@@ -20,6 +22,9 @@ struct Options {
   // HETGPU_CPU_MEMCHECK: every access of a kernel is checked against the exact
   // bounds of what it may touch (exact_check.h).
   bool memcheck = false;
+  // HETGPU_CPU_TARGET: the processor to compile for, "native" (this one) or a
+  // level that this one has (host_cpu.h).
+  std::string target{kNativeTarget};
   // HETGPU_CPU_ARENA_BASE (hex): keeps device memory there in the address space
   // of the process, while programs see the same addresses as ever; 0: not given.
   uint64_t host_base = 0;

@@ -141,9 +141,16 @@ llvm::Value* Emitter::line() {
   return shared_line_ ? shared_line_ : ir_.getInt32(line_);
 }
 
+llvm::AllocaInst* Emitter::Slot(llvm::Type* type) {
+  llvm::IRBuilderBase::InsertPointGuard guard(ir_);
+  llvm::BasicBlock& entry = function_->getEntryBlock();
+  ir_.SetInsertPoint(&entry, entry.begin());
+  return ir_.CreateAlloca(type);
+}
+
 llvm::Function* Emitter::DefineShared(
     const llvm::Twine& name, llvm::FunctionType* type,
-    llvm::ArrayRef<llvm::Type*> types,
+    llvm::ArrayRef<llvm::Type*> types, bool through_memory,
     llvm::function_ref<llvm::Value*(llvm::ArrayRef<llvm::Value*>)> body) {
   llvm::Function* caller = function_;
   auto* shared = llvm::Function::Create(
@@ -181,8 +188,12 @@ llvm::Function* Emitter::DefineShared(
                             : &argument);
   }
   llvm::SaveAndRestore line(shared_line_, arguments[1]);
+  llvm::Value* place = through_memory ? arguments.pop_back_val() : nullptr;
   llvm::Value* result = body(llvm::ArrayRef(arguments).drop_front(2));
-  if (result) {
+  if (place) {
+    ir_.CreateStore(result, place);
+    ir_.CreateRetVoid();
+  } else if (result) {
     ir_.CreateRet(result);
   } else {
     ir_.CreateRetVoid();
@@ -196,6 +207,14 @@ llvm::Value* Emitter::CallShared(
     llvm::function_ref<llvm::Value*(llvm::ArrayRef<llvm::Value*>)> body) {
   llvm::SmallVector<llvm::Value*> all = {function_->getArg(0), line()};
   all.append(arguments.begin(), arguments.end());
+  // The code generator takes a result of more than a few registers through
+  // memory itself, but then changes a register that callers count on.
+  llvm::AllocaInst* place = nullptr;
+  if (result->isVectorTy() &&
+      result->getPrimitiveSizeInBits() / 8 > hooks_.ReturnedVectorBytes()) {
+    place = Slot(result);
+    all.push_back(place);
+  }
   llvm::SmallVector<llvm::Type*> types, passed;
   for (llvm::Value*& argument : all) {
     types.push_back(argument->getType());
@@ -204,18 +223,22 @@ llvm::Value* Emitter::CallShared(
       argument = ir_.CreateZExt(argument, passed.back());
     }
   }
-  auto* type = llvm::FunctionType::get(result, passed, false);
+  auto* type =
+      llvm::FunctionType::get(place ? ir_.getVoidTy() : result, passed, false);
   llvm::SmallString<64> full_name(kSharedPrefix);
   name.toVector(full_name);
   for (llvm::Type* each : types) {
     llvm::raw_svector_ostream(full_name) << "." << *each;
   }
   llvm::Function* shared = function_->getParent()->getFunction(full_name);
-  if (!shared) shared = DefineShared(full_name, type, types, body);
+  if (!shared) {
+    shared = DefineShared(full_name, type, types, place != nullptr, body);
+  }
   llvm::CallInst* call = ir_.CreateCall(shared, all);
   call->setCallingConv(llvm::CallingConv::Fast);
   call->addFnAttr(llvm::Attribute::NoUnwind);
   call->addFnAttr(llvm::Attribute::get(context(), kKeepsRegisters));
+  if (place) return ir_.CreateLoad(result, place);
   return result->isVoidTy() ? nullptr : call;
 }
 

@@ -83,6 +83,9 @@ class Emitter {
   llvm::BasicBlock* BranchToColdBlock(llvm::Value* condition,
                                       const llvm::Twine& name);
 
+  // A place in the frame of the function.
+  llvm::AllocaInst* Slot(llvm::Type* type);
+
   // Calls the function `name` that ops of this one share, with the block, the
   // line and `arguments`, and gives its result (null for void). On the first
   // call `body` emits it from its arguments, with the emitter inside it; it
@@ -94,9 +97,10 @@ class Emitter {
       llvm::function_ref<llvm::Value*(llvm::ArrayRef<llvm::Value*>)> body);
 
  private:
+  // `through_memory`: the last argument is where the result goes.
   llvm::Function* DefineShared(
       const llvm::Twine& name, llvm::FunctionType* type,
-      llvm::ArrayRef<llvm::Type*> types,
+      llvm::ArrayRef<llvm::Type*> types, bool through_memory,
       llvm::function_ref<llvm::Value*(llvm::ArrayRef<llvm::Value*>)> body);
   absl::Status EmitBlock(mlir::Block& block);
   absl::Status EmitOperation(mlir::Operation* op);

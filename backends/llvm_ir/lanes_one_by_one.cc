@@ -26,10 +26,7 @@ llvm::Align AlignOf(llvm::Type* element) {
 class LaneSlot {
  public:
   LaneSlot(Emitter& e, llvm::Type* vector) : ir_(e.ir()), vector_(vector) {
-    llvm::IRBuilderBase::InsertPointGuard guard(ir_);
-    llvm::BasicBlock& entry = e.function()->getEntryBlock();
-    ir_.SetInsertPoint(&entry, entry.begin());
-    slot_ = ir_.CreateAlloca(vector);
+    slot_ = e.Slot(vector);
     slot_->setAlignment(kSlotAlign);
   }
 

@@ -112,6 +112,8 @@ class TargetHooks {
   virtual unsigned GatherLanes(uint64_t bytes) { return 0; }
   // Bytes that one instruction loads or stores.
   virtual unsigned VectorBytes() { return 16; }
+  // The largest vector that a function returns in registers.
+  virtual unsigned ReturnedVectorBytes() { return 4 * VectorBytes(); }
   // Whether atomic operations on 16 bytes are instructions.
   virtual bool HasWideAtomics() { return true; }
   // Whether misaligned accesses must be caught by code: not where the machine

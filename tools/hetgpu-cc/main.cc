@@ -42,6 +42,9 @@ void AddOptions(CLI::App& app, Options& options) {
   app.add_option("--cpu-mode", options.request.cpu_mode,
                  "How the CPU runs the kernel, for stages after hetir")
       ->check(CLI::IsMember({"auto", "simd", "scalar", "fiber"}));
+  app.add_option("--cpu", options.request.cpu,
+                 "CPU to compile for, for the stages llvm to image")
+      ->check(CLI::IsMember({"native", "x86-64-v2", "x86-64-v3", "x86-64-v4"}));
   app.add_option("--gpu", options.request.gpu,
                  "GPU to compile for, for the nvptx stages");
   app.add_flag("--strict", options.request.strict,
@@ -68,6 +71,10 @@ absl::Status PrintCompletion(const std::string& shell) {
         "How the CPU runs the kernel",
         true,
         {"auto", "simd", "scalar", "fiber"}},
+       {"--cpu",
+        "CPU to compile for",
+        true,
+        {"native", "x86-64-v2", "x86-64-v3", "x86-64-v4"}},
        {"--gpu", "GPU to compile for", true, {}},
        {"--strict", "Canonical NaN", false, {}},
        {"--completion",

@@ -138,6 +138,7 @@ absl::Status EmitForCpu(const CompileRequest& request, std::string* output) {
         cpu::CompileOptions options;
         options.kernel = one.kernel;
         options.mode = one.cpu_mode;
+        if (one.cpu != "native") options.target = "x86_64/" + one.cpu + "/";
         options.strict = one.strict;
         return cpu::CompileTo(kStage, module, options);
       });

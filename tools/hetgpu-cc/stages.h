@@ -17,6 +17,7 @@ struct CompileRequest {
   bool locations = false;  // print the PTX place of each op
   std::string cpu_mode = "auto";  // auto, simd, scalar, fiber
   bool strict = false;            // HETGPU_FP_MODE=strict
+  std::string cpu = "native";     // of the stages llvm … image
   std::string gpu = "sm_90";      // of the stages nvptx…
   std::string_view vendor;        // whose instructions are handed on; set by
                                   // the stage

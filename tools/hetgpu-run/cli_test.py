@@ -456,7 +456,8 @@ class BadInputTest(CliTest):
         for name in ("HETGPU_FP_MODE", "HETGPU_CPU_MODE",
                      "HETGPU_JIT_CACHE_SIZE", "HETGPU_CPU_THREADS",
                      "HETGPU_CPU_MEMORY", "HETGPU_CPU_HEAP",
-                     "HETGPU_CPU_STACK_SIZE", "HETGPU_CPU_MEMCHECK"):
+                     "HETGPU_CPU_STACK_SIZE", "HETGPU_CPU_MEMCHECK",
+                     "HETGPU_CPU_TARGET"):
             for args in ((PTX,), (PTX, "--device", "cpu"), self.axpy()):
                 self.fails(2, *args, env={name: "-7x"}, contains=name)
             self.fails(2, "info", tool="hetgpu", env={name: "-7x"},

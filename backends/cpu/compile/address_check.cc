@@ -136,12 +136,8 @@ llvm::Value* CpuHooks::IsOutside(Emitter& e, Space space, uint64_t size,
 llvm::AllocaInst* CpuHooks::AddressSlot(Emitter& e) {
   llvm::AllocaInst*& slot = address_slots_[e.function()];
   if (!slot) {
-    Ir& ir = e.ir();
-    llvm::IRBuilderBase::InsertPointGuard guard(ir);
-    llvm::BasicBlock& entry = e.function()->getEntryBlock();
-    ir.SetInsertPoint(&entry, entry.begin());
-    slot = ir.CreateAlloca(
-        llvm::FixedVectorType::get(ir.getInt64Ty(), kWarpSize));
+    slot = e.Slot(
+        llvm::FixedVectorType::get(e.ir().getInt64Ty(), kWarpSize));
   }
   return slot;
 }

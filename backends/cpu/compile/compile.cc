@@ -59,7 +59,7 @@ absl::StatusOr<llvm_ir::EmittedModule> EmitKernel(
     return absl::InvalidArgumentError("cpu: target " + options.target +
                                       " names no window for its arena");
   }
-  CpuHooks hooks({plan.lanes, kernel.getParamBytes(), HasAvx512(machine),
+  CpuHooks hooks({plan.lanes, kernel.getParamBytes(), VectorBytes(machine),
                   ChecksExactly(options.target), *window});
   llvm_ir::EmitOptions emit_options;
   emit_options.strict = options.strict;

@@ -22,7 +22,7 @@ struct HiddenArguments {
 struct CpuForm {
   unsigned lanes = 1;        // 1 or 32
   uint64_t param_bytes = 0;  // of the kernel's parameter block
-  bool avx512 = false;
+  unsigned vector_bytes = 16;  // of the widest registers: 16, 32 or 64
   bool memcheck = false;     // exact checks, of threads
   ArenaWindow window;
 };
@@ -32,11 +32,11 @@ class CpuHooks : public llvm_ir::TargetHooks {
   explicit CpuHooks(const CpuForm& form)
       : lanes_(form.lanes),
         param_bytes_(form.param_bytes),
-        avx512_(form.avx512),
+        vector_bytes_(form.vector_bytes),
         memcheck_(form.memcheck),
         window_(form.window) {}
 
-  bool avx512() const { return avx512_; }
+  bool avx512() const { return vector_bytes_ == 64; }
 
   std::vector<llvm::Type*> HiddenParameters(
       llvm::LLVMContext& context) override;
@@ -58,10 +58,10 @@ class CpuHooks : public llvm_ir::TargetHooks {
   void NoteActingLane(llvm_ir::Emitter& e, llvm::Value* lane) override;
   void NoteActingLanes(llvm_ir::Emitter& e, llvm::Value* mask) override;
   unsigned GatherLanes(uint64_t bytes) override {
-    return avx512_ && bytes >= 4 ? 8 : 0;
+    return avx512() && bytes >= 4 ? 8 : 0;
   }
   bool HasWideAtomics() override;
-  unsigned VectorBytes() override { return avx512_ ? 64 : 32; }
+  unsigned VectorBytes() override { return vector_bytes_; }
   llvm::Value* DataAddress(llvm_ir::Emitter& e,
                            hetir::DataAddressOp op) override;
   llvm::Value* SharedAddress(llvm_ir::Emitter& e,
@@ -105,7 +105,7 @@ class CpuHooks : public llvm_ir::TargetHooks {
 
   unsigned lanes_;
   uint64_t param_bytes_;
-  bool avx512_;
+  unsigned vector_bytes_;
   bool memcheck_;
   ArenaWindow window_;
   // Where a function keeps the addresses of a test that failed.

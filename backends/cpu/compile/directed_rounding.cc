@@ -114,7 +114,7 @@ llvm::Value* CpuHooks::DirectedF32(Emitter& e, mlir::Operation* op,
                                    hetir::Rounding rounding,
                                    llvm::ArrayRef<llvm::Value*> arguments) {
   const Directed* directed = Find(op);
-  if (!directed || !avx512_ || lanes_ == 1 ||
+  if (!directed || !avx512() || lanes_ == 1 ||
       !arguments.front()->getType()->isVectorTy()) {
     return nullptr;
   }
@@ -130,7 +130,7 @@ absl::StatusOr<llvm::Value*> CpuHooks::DirectedF64(
   auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(
       arguments.front()->getType());
   if (!vector) return CallHelperOf(e, *directed, rounding, arguments);
-  if (avx512_) return InRegisters(ir, directed->f64, rounding, arguments);
+  if (avx512()) return InRegisters(ir, directed->f64, rounding, arguments);
   llvm::Value* result = llvm::Constant::getNullValue(vector);
   for (unsigned lane = 0; lane < vector->getNumElements(); ++lane) {
     llvm::SmallVector<llvm::Value*> operands;

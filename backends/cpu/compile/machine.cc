@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
@@ -28,10 +29,9 @@ std::string HostFeatures() {
 // the compilation on splitting live ranges for no better code, and nobody reads
 // where a value lives: only lines are kept.
 // What x86 does not ask for (conversion to conditional moves before allocation)
-// or our code has no use for (moving integers to mask registers) costs a look at
-// every instruction.
-// Sinking is the optimiser's (optimize.cc). One store for those of two branches
-// would have two lines.
+// or our code has no use for (moving integers to mask registers) costs a look
+// at every instruction. Sinking is the optimiser's (optimize.cc). One store for
+// those of two branches would have two lines.
 void TuneCodeGenerator() {
   constexpr struct {
     const char* name;
@@ -63,25 +63,27 @@ void InitializeOnce() {
   (void)done;
 }
 
-// Machines that no compilation uses. What one has computed about the processor
-// takes a millisecond to compute again.
+// Machines that no compilation uses, by processor. What one has computed about
+// the processor takes a millisecond to compute again.
 class IdleMachines {
  public:
-  std::unique_ptr<llvm::TargetMachine> Take() {
+  std::unique_ptr<llvm::TargetMachine> Take(llvm::StringRef cpu) {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (machines_.empty()) return nullptr;
-    std::unique_ptr<llvm::TargetMachine> machine = std::move(machines_.back());
-    machines_.pop_back();
+    std::vector<std::unique_ptr<llvm::TargetMachine>>& machines =
+        machines_[cpu];
+    if (machines.empty()) return nullptr;
+    std::unique_ptr<llvm::TargetMachine> machine = std::move(machines.back());
+    machines.pop_back();
     return machine;
   }
   void Put(std::unique_ptr<llvm::TargetMachine> machine) {
     std::lock_guard<std::mutex> lock(mutex_);
-    machines_.push_back(std::move(machine));
+    machines_[machine->getTargetCPU()].push_back(std::move(machine));
   }
 
  private:
   std::mutex mutex_;
-  std::vector<std::unique_ptr<llvm::TargetMachine>> machines_;
+  llvm::StringMap<std::vector<std::unique_ptr<llvm::TargetMachine>>> machines_;
 };
 
 IdleMachines& Idle() {
@@ -111,7 +113,14 @@ absl::StatusOr<Machine> TakeMachine(std::string_view target) {
                                     triple.getArchName().str() +
                                     " cannot be linked yet; expected x86_64");
   }
-  if (std::unique_ptr<llvm::TargetMachine> idle = Idle().Take()) {
+  // A level stands in the target's second part; anything else is this host.
+  const llvm::StringRef level = llvm::StringRef(target.data(), target.size())
+                                    .split('/')
+                                    .second.split('/')
+                                    .first;
+  const bool host = !level.starts_with("x86-64-v");
+  const llvm::StringRef cpu = host ? llvm::sys::getHostCPUName() : level;
+  if (std::unique_ptr<llvm::TargetMachine> idle = Idle().Take(cpu)) {
     return Machine(idle.release());
   }
   std::string error;
@@ -122,19 +131,21 @@ absl::StatusOr<Machine> TakeMachine(std::string_view target) {
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   options.EmitStackSizeSection = true;
   std::unique_ptr<llvm::TargetMachine> machine(found->createTargetMachine(
-      triple.str(), llvm::sys::getHostCPUName(), HostFeatures(), options,
+      triple.str(), cpu, host ? HostFeatures() : std::string(), options,
       llvm::Reloc::PIC_, llvm::CodeModel::Small,
       llvm::CodeGenOptLevel::Default));
   if (!machine) return absl::InternalError("cpu: no code generator");
   return Machine(machine.release());
 }
 
-bool HasAvx512(const llvm::TargetMachine& machine) {
-  return machine.getTargetFeatureString().contains("+avx512f");
+unsigned VectorBytes(const llvm::TargetMachine& machine) {
+  const llvm::MCSubtargetInfo& features = *machine.getMCSubtargetInfo();
+  if (features.checkFeatures("+avx512f")) return 64;
+  return features.checkFeatures("+avx") ? 32 : 16;
 }
 
 unsigned PreferredVectorBits(const llvm::TargetMachine& machine) {
-  if (!HasAvx512(machine)) return 256;
+  if (VectorBytes(machine) < 64) return 8 * VectorBytes(machine);
   llvm::StringRef cpu = machine.getTargetCPU();
   // Zen 4 splits 512-bit operations in two.
   return cpu == "znver4" ? 256 : 512;

@@ -23,7 +23,8 @@ absl::StatusOr<Machine> TakeMachine(std::string_view target);
 
 // Bits of the vectors to prefer: 512 only where the units are that wide.
 unsigned PreferredVectorBits(const llvm::TargetMachine& machine);
-bool HasAvx512(const llvm::TargetMachine& machine);
+// Of the widest vector registers: 16, 32 (AVX) or 64 (AVX-512).
+unsigned VectorBytes(const llvm::TargetMachine& machine);
 
 }  // namespace hetgpu::cpu
 

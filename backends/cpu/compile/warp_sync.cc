@@ -142,13 +142,7 @@ llvm::Value* Permute(Emitter& e, llvm::Value* value, llvm::Value* lane) {
     for (int i = 0; i < 32; ++i) both.push_back(i);
     return ir.CreateShuffleVector(pick(0), pick(16), both);
   }
-  llvm::BasicBlock& entry = e.function()->getEntryBlock();
-  llvm::AllocaInst* slot;
-  {
-    llvm::IRBuilderBase::InsertPointGuard guard(ir);
-    ir.SetInsertPoint(&entry, entry.begin());
-    slot = ir.CreateAlloca(value->getType());
-  }
+  llvm::AllocaInst* slot = e.Slot(value->getType());
   ir.CreateStore(value, slot);
   llvm::Value* result = llvm::Constant::getNullValue(value->getType());
   for (unsigned i = 0; i < kWarpSize; ++i) {

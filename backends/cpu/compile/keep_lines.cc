@@ -99,15 +99,37 @@ class HeldApart {
   llvm::SmallVector<llvm::WeakVH, 4> held_;
 };
 
+const llvm::DILocation* MarkIn(const llvm::MDNode* scopes) {
+  if (!scopes || scopes->getNumOperands() == 0) return nullptr;
+  return llvm::dyn_cast_or_null<llvm::DILocation>(scopes->getOperand(0).get());
+}
+
+// A load made part of a broadcast loses what is known about its aliases, not its
+// pointer: the mark of a load through that, of `block` if there is one.
+const llvm::DILocation* MarkOfLoad(const llvm::Value* pointer,
+                                   const llvm::BasicBlock* block) {
+  const llvm::DILocation* found = nullptr;
+  for (const llvm::User* user : pointer->users()) {
+    auto* load = llvm::dyn_cast<llvm::LoadInst>(user);
+    if (!load) continue;
+    auto* mark = MarkIn(load->getMetadata(llvm::LLVMContext::MD_alias_scope));
+    if (mark && (!found || load->getParent() == block)) found = mark;
+  }
+  return found;
+}
+
 // Of several, the first: one access stands for two of the program only where
 // both would have been made at once.
 const llvm::DILocation* MarkOf(const llvm::MachineInstr& instruction) {
   for (const llvm::MachineMemOperand* operand : instruction.memoperands()) {
-    const llvm::MDNode* scopes = operand->getAAInfo().Scope;
-    if (!scopes || scopes->getNumOperands() == 0) continue;
-    auto* mark =
-        llvm::dyn_cast_or_null<llvm::DILocation>(scopes->getOperand(0).get());
-    if (mark) return mark;
+    if (auto* mark = MarkIn(operand->getAAInfo().Scope)) return mark;
+  }
+  for (const llvm::MachineMemOperand* operand : instruction.memoperands()) {
+    if (!operand->isLoad() || !operand->getValue()) continue;
+    if (auto* mark = MarkOfLoad(operand->getValue(),
+                                instruction.getParent()->getBasicBlock())) {
+      return mark;
+    }
   }
   return nullptr;
 }

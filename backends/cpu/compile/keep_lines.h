@@ -10,7 +10,8 @@
 //                            (no access has !noalias, so nothing follows from
 //                            it for aliasing)
 //   after code generation    debug location of an instruction = what its memory
-//                            operand says
+//                            operand says, or else the loads through its
+//                            pointer
 #ifndef HETGPU_BACKENDS_CPU_COMPILE_KEEP_LINES_H_
 #define HETGPU_BACKENDS_CPU_COMPILE_KEEP_LINES_H_
 

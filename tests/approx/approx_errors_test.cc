@@ -1,4 +1,5 @@
-// The errors of approximate functions on a device, against what PTX promises.
+// The errors of approximate functions on a device, against those of an NVIDIA
+// H200: programs made for that get nothing worse.
 // HETGPU_TEST_DEVICE names the device (cpu:0); HETGPU_APPROX_STRIDE=1 sweeps
 // every bit pattern instead of one in a few thousand.
 #include <cmath>
@@ -34,7 +35,7 @@ struct Sweep {
   uint64_t errors;
 };
 
-// One promise: on inputs in [low, high] each error is at most its bound.
+// On inputs in [low, high] each error is at most its bound.
 struct Row {
   const char* kernel;
   double low;
@@ -50,25 +51,26 @@ constexpr Errors Relative(double bound) {
 }
 constexpr Errors Ulp(double bound) { return {kInfinity, kInfinity, bound}; }
 
+// The bounds: what every input gives on an H200, the last digit rounded up.
 const Row kRows[] = {
-    {"ex2_f32", -149, 127.99999, Ulp(2)},
-    {"lg2_f32", 0.50000006, 1.9999999, Absolute(std::exp2(-22))},
-    {"lg2_f32", 1e-45, 0.5, Relative(std::exp2(-22))},
-    {"lg2_f32", 2, kGreatest, Relative(std::exp2(-22))},
-    {"sin_f32", -2 * kPi, 2 * kPi, Absolute(std::exp2(-20.5))},
-    {"cos_f32", -2 * kPi, 2 * kPi, Absolute(std::exp2(-20.5))},
-    {"sin_f32", -100 * kPi, 100 * kPi, Absolute(std::exp2(-14.7))},
-    {"cos_f32", -100 * kPi, 100 * kPi, Absolute(std::exp2(-14.7))},
-    {"tanh_f32", kLeastNormal, kGreatest, Relative(std::exp2(-11))},
-    {"tanh_f32", -kGreatest, -kLeastNormal, Relative(std::exp2(-11))},
-    {"rsqrt_f32", kLeastNormal, kGreatest, Relative(std::exp2(-22.9))},
-    {"rcp_f32", kLeastNormal, 0x1p126, Ulp(1)},
-    {"rcp_f32", -0x1p126, -kLeastNormal, Ulp(1)},
-    {"sqrt_f32", kLeastNormal, kGreatest, Relative(std::exp2(-23))},
-    {"ex2_f16", -14, 15.9921875, Relative(std::exp2(-9.9))},
-    {"tanh_f16", -65504, 65504, Absolute(std::exp2(-10.987))},
-    {"ex2_bf16", -126, 127.5, Relative(std::exp2(-7))},
-    {"tanh_bf16", -kGreatest, kGreatest, Absolute(std::exp2(-8))},
+    {"ex2_f32", -149, 127.99999, Ulp(2.39)},
+    {"lg2_f32", 0.50000006, 1.9999999, Absolute(std::exp2(-22.14))},
+    {"lg2_f32", 1e-45, 0.5, Relative(std::exp2(-22.05))},
+    {"lg2_f32", 2, kGreatest, Relative(std::exp2(-22.64))},
+    {"sin_f32", -2 * kPi, 2 * kPi, Absolute(std::exp2(-20.54))},
+    {"cos_f32", -2 * kPi, 2 * kPi, Absolute(std::exp2(-20.42))},
+    {"sin_f32", -100 * kPi, 100 * kPi, Absolute(std::exp2(-14.73))},
+    {"cos_f32", -100 * kPi, 100 * kPi, Absolute(std::exp2(-14.73))},
+    {"tanh_f32", kLeastNormal, kGreatest, Relative(std::exp2(-16.45))},
+    {"tanh_f32", -kGreatest, -kLeastNormal, Relative(std::exp2(-16.45))},
+    {"rsqrt_f32", kLeastNormal, kGreatest, Relative(std::exp2(-22.93))},
+    {"rcp_f32", kLeastNormal, 0x1p126, Ulp(0.98)},
+    {"rcp_f32", -0x1p126, -kLeastNormal, Ulp(0.98)},
+    {"sqrt_f32", kLeastNormal, kGreatest, Relative(std::exp2(-23.24))},
+    {"ex2_f16", -14, 15.9921875, Relative(std::exp2(-9.99))},
+    {"tanh_f16", -65504, 65504, Absolute(std::exp2(-10.98))},
+    {"ex2_bf16", -126, 127.5, Relative(std::exp2(-7.01))},
+    {"tanh_bf16", -kGreatest, kGreatest, Absolute(std::exp2(-7.99))},
 };
 
 std::string Variable(const char* name, const char* otherwise) {
@@ -95,7 +97,7 @@ class ApproxErrorsTest : public testing::TestWithParam<Row> {
 Context* ApproxErrorsTest::context_ = nullptr;
 Module* ApproxErrorsTest::module_ = nullptr;
 
-TEST_P(ApproxErrorsTest, AreWithinThePromise) {
+TEST_P(ApproxErrorsTest, AreAtMostThoseOfTheHardware) {
   const Row& row = GetParam();
   const bool single = std::string(row.kernel).ends_with("_f32");
   const uint64_t patterns = single ? uint64_t{1} << 32 : uint64_t{1} << 16;

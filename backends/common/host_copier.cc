@@ -12,7 +12,7 @@
 namespace hetgpu {
 namespace {
 
-constexpr size_t kChunkBytes = size_t{32} << 10;
+constexpr size_t kChunkBytes = size_t{64} << 10;
 // Each helper's share pays for waking it.
 constexpr size_t kBytesPerHelper = size_t{512} << 10;
 // Bridges the gap between one transfer and the next, while a device moves what
@@ -30,7 +30,7 @@ void Relax() {
 int HelperCount() {
   cpu_set_t cores;
   if (sched_getaffinity(0, sizeof(cores), &cores) != 0) return 0;
-  return std::clamp(CPU_COUNT(&cores) - 1, 0, 14);
+  return std::clamp(CPU_COUNT(&cores) - 1, 0, 15);
 }
 
 }  // namespace

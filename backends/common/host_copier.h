@@ -35,7 +35,7 @@ class HostCopier {
   HostCopier(const HostCopier&) = delete;
   HostCopier& operator=(const HostCopier&) = delete;
 
-  // Of the process; all cores but one, 14 at most.
+  // Of the process; all cores but one, 15 at most.
   static HostCopier& Get();
 
  private:

@@ -12,11 +12,11 @@ constexpr uint64_t kBufferBytes = uint64_t{8} << 20;
 constexpr uint64_t kPieceUnit = uint64_t{64} << 10;
 // Found on an H200 whose host has 16 cores.
 constexpr uint64_t kSmallestIn = uint64_t{512} << 10;
-constexpr uint64_t kSmallestOut = uint64_t{128} << 10;
-constexpr size_t kBuffersIn = 8;
+constexpr uint64_t kSmallestLast = uint64_t{1} << 20;
+constexpr uint64_t kSmallestOut = uint64_t{512} << 10;
+constexpr size_t kBuffersIn = 6;
 constexpr size_t kBuffersOut = 16;
-constexpr int kHelpersIn = 14;
-constexpr int kHelpersOut = 12;
+constexpr int kHelpers = 15;
 // The device stops for a moment at every event, so there is one for several
 // pieces.
 constexpr size_t kPiecesPerEvent = 4;
@@ -40,11 +40,15 @@ uint64_t PieceBytes(uint64_t wish, uint64_t smallest, uint64_t left) {
   return std::min(left, std::clamp(units, smallest, kBufferBytes));
 }
 
-// Into a device: larger and larger, for nothing goes on beside the first one.
+// Into a device: larger and larger, for nothing goes on beside the first one,
+// and smaller at the end, where the device waits for the host if at all.
 Pieces CutIn(uint64_t bytes) {
   Pieces pieces;
   for (uint64_t done = 0; done < bytes; done += pieces.back().bytes) {
-    pieces.push_back({done, PieceBytes(done / 5 * 3, kSmallestIn, bytes - done)});
+    const uint64_t left = bytes - done;
+    const uint64_t wish =
+        std::min(done / 20 * 9, std::max(left / 2, kSmallestLast));
+    pieces.push_back({done, PieceBytes(wish, kSmallestIn, left)});
   }
   return pieces;
 }
@@ -71,7 +75,7 @@ std::unique_ptr<HostCopy> Filling(const Pieces& pieces, const void* src,
     parts.push_back({to, from + piece.start, piece.bytes,
                      cached ? Stores::kCached : Stores::kShared});
   }
-  return std::make_unique<HostCopy>(HostCopier::Get(), parts, kHelpersIn);
+  return std::make_unique<HostCopy>(HostCopier::Get(), parts, kHelpers);
 }
 
 // Out of a device: empties them.
@@ -87,7 +91,7 @@ std::unique_ptr<HostCopy> Draining(const Pieces& pieces, void* dst,
         static_cast<const char*>(buffers[parts.size() % buffers.size()]);
     parts.push_back({to + piece.start, from, piece.bytes, stores});
   }
-  return std::make_unique<HostCopy>(HostCopier::Get(), parts, kHelpersOut);
+  return std::make_unique<HostCopy>(HostCopier::Get(), parts, kHelpers);
 }
 
 CUresult Poll(const Current& current, CUevent event, bool* done) {

@@ -165,7 +165,6 @@ absl::Status Launch(std::shared_ptr<Function> function,
   HETGPU_RETURN_IF_ERROR(CheckSameContext(context, stream.context(),
                                           "launch: function and stream"));
   const KernelInfo& kernel = function->info();
-  HETGPU_RETURN_IF_ERROR(CheckShape(kernel, context.info(), shape));
   LaunchDesc desc;
   desc.info = &kernel;
   desc.grid = shape.grid;
@@ -176,7 +175,7 @@ absl::Status Launch(std::shared_ptr<Function> function,
   desc.timeout_ms = context.launch_timeout_ms();
   desc.cooperative = shape.cooperative;
   if (context.unified()) desc.access = &function->Access();
-  return stream.Launch(std::move(desc), *function);
+  return stream.Launch(desc, *function);
 }
 
 }  // namespace hetgpu::runtime

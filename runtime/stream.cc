@@ -19,6 +19,16 @@ absl::Status CheckHost(const void* pointer, std::string_view what) {
   return Error(HETGPU_ERROR_INVALID_VALUE, what, ": null host pointer");
 }
 
+// Counts a launch when it has been given to the queue, or will not be.
+class Given {
+ public:
+  explicit Given(std::atomic<uint64_t>& count) : count_(count) {}
+  ~Given() { count_.fetch_add(1, std::memory_order_release); }
+
+ private:
+  std::atomic<uint64_t>& count_;
+};
+
 bool Overlap(uint64_t a, uint64_t b, uint64_t bytes) {
   return a < b ? b - a < bytes : a - b < bytes;
 }
@@ -67,7 +77,6 @@ absl::Status Stream::Follow(std::shared_ptr<Opening> opening) {
     skips = place_->skips || !status.ok();
     KeepFailure(std::move(status), std::move(error), place_->opening);
     in_flight_.clear();
-    last_launched_.reset();
   }
   HETGPU_ASSIGN_OR_RETURN(auto queue, opening->device().CreateQueue());
   queue = WithTrace(context_->trace_process(), opening->device(),
@@ -80,7 +89,7 @@ absl::Status Stream::Follow(std::shared_ptr<Opening> opening) {
   place->queue = opening->Own(std::move(queue));
   place->opening = std::move(opening);
   place->skips = skips;
-  place_ = std::move(place);
+  SetPlace(std::move(place));
   return absl::OkStatus();
 }
 
@@ -186,34 +195,73 @@ absl::Status Stream::HostFunction(hetgpuHostFunction function, void* user) {
   });
 }
 
-absl::StatusOr<std::shared_ptr<const PreparedKernel>> Stream::Engage(
-    const Place& place, Function& function) {
-  {
-    std::lock_guard lock(mutex_);
-    if (last_launched_ && last_launched_->info == &function.info() &&
-        last_launched_->opening == place.opening) {
-      return last_launched_;
-    }
+void Stream::SetPlace(std::shared_ptr<const Place> place) {
+  place_ = std::move(place);
+  last_.reset();
+}
+
+std::shared_ptr<const Stream::Place> Stream::LikeLast(LaunchDesc& desc) {
+  std::lock_guard lock(mutex_);
+  if (!last_ || last_->info != desc.info || desc.cooperative ||
+      last_->grid != desc.grid || last_->block != desc.block ||
+      last_->dynamic_shared_bytes != desc.dynamic_shared_bytes ||
+      !context_->IsPresent(*place_->opening)) {
+    return nullptr;
   }
+  if (!last_in_flight_) {
+    auto prepared = last_->prepared.lock();
+    if (!prepared) return nullptr;
+    in_flight_.insert(std::move(prepared));
+    last_in_flight_ = true;
+  }
+  desc.kernel = last_->kernel;
+  ++launches_begun_;
+  return place_;
+}
+
+absl::StatusOr<std::shared_ptr<const PreparedKernel>> Stream::Engage(
+    const Place& place, const LaunchDesc& desc, Function& function) {
   HETGPU_ASSIGN_OR_RETURN(auto prepared, function.Prepare(*place.opening));
   std::lock_guard lock(mutex_);
   in_flight_.insert(prepared);
-  last_launched_ = prepared;
+  ++launches_begun_;
+  if (place_.get() == &place) {
+    last_ = {prepared,   desc.info,  prepared->kernel.get(),
+             desc.grid,  desc.block, desc.dynamic_shared_bytes};
+    last_in_flight_ = true;
+  }
   return prepared;
 }
 
-absl::Status Stream::Launch(LaunchDesc desc, Function& function) {
-  HETGPU_RETURN_IF_ERROR(Enqueue([&](const Place& place) -> absl::Status {
-    HETGPU_ASSIGN_OR_RETURN(const auto prepared, Engage(place, function));
+absl::Status Stream::LaunchAnew(LaunchDesc& desc, Function& function) {
+  HETGPU_RETURN_IF_ERROR(CheckShape(
+      *desc.info, context_->info(),
+      {desc.grid, desc.block, desc.dynamic_shared_bytes, desc.cooperative}));
+  return Enqueue([&](const Place& place) -> absl::Status {
+    HETGPU_ASSIGN_OR_RETURN(const auto prepared,
+                            Engage(place, desc, function));
+    const Given given(launches_given_);
     desc.kernel = prepared->kernel.get();
     if (desc.cooperative) {
       HETGPU_RETURN_IF_ERROR(
           CheckCooperative(place.opening->device(), desc));
     }
     return place.queue->Launch(desc);
-  }));
-  Count(HETGPU_COUNTER_LAUNCHES);
-  return absl::OkStatus();
+  });
+}
+
+absl::Status Stream::Launch(LaunchDesc& desc, Function& function) {
+  absl::Status status;
+  const auto place = LikeLast(desc);
+  if (place) {
+    const Given given(launches_given_);
+    status = place->queue->Launch(desc);
+  }
+  if (!place || (!status.ok() && context_->MoveIfLost(*place->opening))) {
+    status = LaunchAnew(desc, function);
+  }
+  if (status.ok()) Count(HETGPU_COUNTER_LAUNCHES);
+  return status;
 }
 
 absl::Status Stream::Record(Event& event) {
@@ -252,16 +300,18 @@ void Stream::Leave(const Opening& opening) {
   KeepFailure(std::move(status), std::move(error), place_->opening);
   auto place = std::make_shared<Place>(*place_);
   place->skips = true;
-  place_ = std::move(place);
+  SetPlace(std::move(place));
 }
 
 void Stream::Settle() {
   std::shared_ptr<const Place> place;
-  std::set<std::shared_ptr<const PreparedKernel>> passed;
+  uint64_t begun = 0;
+  bool all_given = false;
   {
     std::lock_guard lock(mutex_);
     place = place_;
-    passed = in_flight_;
+    begun = launches_begun_;
+    all_given = launches_given_ == begun;
   }
   if (!place) return;
   LaunchError error;
@@ -269,11 +319,10 @@ void Stream::Settle() {
   // The failure tells what became of the device.
   if (!status.ok()) context_->MoveIfLost(*place->opening);
   std::lock_guard lock(mutex_);
-  // Another thread may have launched one of these again meanwhile; then the
-  // queue is not idle and they stay.
-  if (place_ == place && place->queue->Idle()) {
-    for (const auto& kernel : passed) in_flight_.erase(kernel);
-    last_launched_.reset();
+  // What other threads launch meanwhile has not passed: then all stay.
+  if (place_ == place && all_given && launches_begun_ == begun) {
+    in_flight_.clear();
+    last_in_flight_ = false;
   }
   KeepFailure(std::move(status), std::move(error), place->opening);
 }
@@ -295,7 +344,7 @@ absl::Status Stream::TakeFailure() {
   if (place_->skips) {
     auto place = std::make_shared<Place>(*place_);
     place->skips = false;
-    place_ = std::move(place);
+    SetPlace(std::move(place));
   }
   return status;
 }

@@ -2,6 +2,7 @@
 #ifndef HETGPU_RUNTIME_STREAM_H_
 #define HETGPU_RUNTIME_STREAM_H_
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -44,7 +45,8 @@ class Stream {
                     uint64_t count);
   absl::Status Prefetch(uint64_t address, uint64_t bytes);
   absl::Status HostFunction(hetgpuHostFunction function, void* user);
-  absl::Status Launch(LaunchDesc desc, Function& function);
+  // All but the kernel is set in `desc`.
+  absl::Status Launch(LaunchDesc& desc, Function& function);
   absl::Status Record(Event& event);
   absl::Status Wait(Event& event);
 
@@ -71,6 +73,16 @@ class Stream {
     bool skips = false;  // a failure from before the move is to be reported
   };
 
+  // A launch whose shape was found good: another one like it at the same place
+  // needs no checks.
+  struct Launched {
+    std::weak_ptr<const PreparedKernel> prepared;
+    const KernelInfo* info = nullptr;
+    Kernel* kernel = nullptr;
+    Dim3 grid, block;
+    uint32_t dynamic_shared_bytes = 0;
+  };
+
   explicit Stream(std::shared_ptr<Context> context);
   // The place in the context's opening of now.
   // `tried` becomes the opening that it moved to, or failed to.
@@ -81,9 +93,14 @@ class Stream {
   // be lost and the context has moved.
   template <typename Command>
   absl::Status Enqueue(Command command, bool always = false);
-  // The function's kernel there, which is in flight from now on.
+  // The place of the last launch, if it was like this one and nothing has changed
+  // since; its kernel is in flight from now on and stands in `desc`.
+  std::shared_ptr<const Place> LikeLast(LaunchDesc& desc);
+  // The function's kernel at `place`, in flight from now on.
   absl::StatusOr<std::shared_ptr<const PreparedKernel>> Engage(
-      const Place& place, Function& function);
+      const Place& place, const LaunchDesc& desc, Function& function);
+  absl::Status LaunchAnew(LaunchDesc& desc, Function& function);
+  void SetPlace(std::shared_ptr<const Place> place);  // needs mutex_
   // Needs mutex_.
   void KeepFailure(absl::Status status, LaunchError error,
                    std::shared_ptr<Opening> opening);
@@ -95,8 +112,12 @@ class Stream {
   std::mutex mutex_;
   std::shared_ptr<const Place> place_;
   std::optional<Failure> failure_;
+  // Launched since all was last seen to have passed.
   std::set<std::shared_ptr<const PreparedKernel>> in_flight_;
-  std::shared_ptr<const PreparedKernel> last_launched_;  // of in_flight_
+  std::optional<Launched> last_;
+  bool last_in_flight_ = false;
+  uint64_t launches_begun_ = 0;
+  std::atomic<uint64_t> launches_given_ = 0;  // to the queue
 };
 
 }  // namespace hetgpu::runtime

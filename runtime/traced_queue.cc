@@ -85,14 +85,13 @@ void TracedQueue::Drain() {
   }
 }
 
-absl::Status TracedQueue::Launch(LaunchDesc desc) {
+absl::Status TracedQueue::Launch(const LaunchDesc& desc) {
   TraceArgs args;
   args.Add("grid", Text(desc.grid))
       .Add("block", Text(desc.block))
       .Add("dynamic_shared_bytes", desc.dynamic_shared_bytes);
   const std::string name = desc.info->name;
-  return Traced("launch", name, args,
-                [&] { return queue_->Launch(std::move(desc)); });
+  return Traced("launch", name, args, [&] { return queue_->Launch(desc); });
 }
 
 absl::Status TracedQueue::Copy(uint64_t dst, uint64_t src, uint64_t bytes) {

@@ -20,7 +20,7 @@ class TracedQueue : public hetgpu::Queue {
               std::unique_ptr<hetgpu::Queue> queue);
   ~TracedQueue() override;
 
-  absl::Status Launch(LaunchDesc desc) override;
+  absl::Status Launch(const LaunchDesc& desc) override;
   absl::Status Copy(uint64_t dst, uint64_t src, uint64_t bytes) override;
   absl::Status CopyToDevice(uint64_t dst, const void* src,
                             uint64_t bytes) override;

@@ -22,12 +22,12 @@ absl::Status UnifiedQueue::Run(const std::vector<Use>& uses,
   return member_->memory().Run(*member_, device_, *queue_, uses, enqueue);
 }
 
-absl::Status UnifiedQueue::Launch(LaunchDesc desc) {
+absl::Status UnifiedQueue::Launch(const LaunchDesc& desc) {
   const TraceCause cause("launch", desc.info->name);
   const std::vector<Use> uses = member_->memory().UsesOf(desc);
   return Run(uses, [&] {
     ++commands_;
-    return queue_->Launch(std::move(desc));
+    return queue_->Launch(desc);
   });
 }
 

@@ -25,7 +25,7 @@ class UnifiedQueue final : public hetgpu::Queue {
         queue_(std::move(queue)),
         doubts_(member_->doubts()) {}
 
-  absl::Status Launch(LaunchDesc desc) override;
+  absl::Status Launch(const LaunchDesc& desc) override;
   absl::Status Copy(uint64_t dst, uint64_t src, uint64_t bytes) override;
   absl::Status CopyToDevice(uint64_t dst, const void* src,
                             uint64_t bytes) override;

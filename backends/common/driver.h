@@ -29,6 +29,7 @@ namespace hetgpu {
 
 struct Dim3 {
   uint32_t x = 1, y = 1, z = 1;
+  bool operator==(const Dim3&) const = default;
 };
 
 // What a device is and can do; data, not behaviour.
@@ -145,7 +146,7 @@ class Device;
 class Queue {
  public:
   virtual ~Queue() = default;  // waits for queued work
-  virtual absl::Status Launch(LaunchDesc desc) = 0;
+  virtual absl::Status Launch(const LaunchDesc& desc) = 0;
   virtual absl::Status Copy(uint64_t dst, uint64_t src, uint64_t bytes) = 0;
   virtual absl::Status CopyToDevice(uint64_t dst, const void* src,
                                     uint64_t bytes) = 0;

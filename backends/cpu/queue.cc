@@ -127,10 +127,10 @@ void CpuQueue::RunLaunch(const LaunchDesc& desc) {
   }
 }
 
-absl::Status CpuQueue::Launch(LaunchDesc desc) {
+absl::Status CpuQueue::Launch(const LaunchDesc& desc) {
   Command command;
   command.kernel = desc.info->name.empty() ? "kernel" : desc.info->name;
-  command.run = [this, desc = std::move(desc)] { RunLaunch(desc); };
+  command.run = [this, desc] { RunLaunch(desc); };
   return Enqueue(std::move(command));
 }
 

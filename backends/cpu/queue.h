@@ -24,7 +24,7 @@ class CpuQueue final : public Queue {
   CpuQueue(WorkerPool* pool, const LaunchServices& services);
   ~CpuQueue() override;
 
-  absl::Status Launch(LaunchDesc desc) override;
+  absl::Status Launch(const LaunchDesc& desc) override;
   absl::Status Copy(uint64_t dst, uint64_t src, uint64_t bytes) override;
   absl::Status CopyToDevice(uint64_t dst, const void* src,
                             uint64_t bytes) override;

@@ -60,7 +60,7 @@ void TestDevice::StartWithBytes(const KernelCode& code,
   desc.dynamic_shared_bytes = shape.shared;
   desc.params = std::move(params);
   desc.timeout_ms = shape.timeout_ms;
-  const absl::Status status = queue_->Launch(std::move(desc));
+  const absl::Status status = queue_->Launch(desc);
   EXPECT_TRUE(status.ok()) << status;
 }
 

@@ -111,7 +111,7 @@ class CoreDumpDeviceTest : public CudaTest {
     desc.grid.x = 4;
     desc.block.x = 64;
     desc.params = Bytes(trap);
-    EXPECT_OK(queue->Launch(std::move(desc)));
+    EXPECT_OK(queue->Launch(desc));
     LaunchError error;
     EXPECT_TRUE(absl::IsAborted(queue->Synchronize(&error)));
     return error;

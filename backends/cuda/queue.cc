@@ -161,10 +161,9 @@ std::optional<CUresult> CudaQueue::LaunchAgain(const LaunchDesc& desc) {
       error_.kind != LaunchError::Kind::kNone) {
     return std::nullopt;
   }
-  if (logged_ != desc.info->name) {
-    if (!log_->Has(desc.info->name)) return std::nullopt;
-    logged_ = desc.info->name;
-  }
+  const bool logged =
+      logged_ == desc.info->name || log_->Has(desc.info->name);
+  if (!logged && busy_) return std::nullopt;
   auto* const kernel = static_cast<CudaKernel*>(desc.kernel);
   const Inside inside(context_);
   if (inside.generation() != generation_ || stream_ == nullptr) {
@@ -173,6 +172,8 @@ std::optional<CUresult> CudaQueue::LaunchAgain(const LaunchDesc& desc) {
   const CUfunction function =
       kernel->Ready(generation_, desc.dynamic_shared_bytes);
   if (function == nullptr) return std::nullopt;
+  if (!logged) log_->Add(desc.info->name, [] { return true; });
+  logged_ = desc.info->name;
   prints_ = prints_ || kernel->may_print();
   const CUresult result = Give(desc, function);
   needs_current_ = result == CUDA_ERROR_INVALID_CONTEXT;
@@ -180,7 +181,7 @@ std::optional<CUresult> CudaQueue::LaunchAgain(const LaunchDesc& desc) {
   return result;
 }
 
-absl::Status CudaQueue::Launch(LaunchDesc desc) {
+absl::Status CudaQueue::Launch(const LaunchDesc& desc) {
   auto* const kernel = static_cast<CudaKernel*>(desc.kernel);
   absl::Status refused;
   std::lock_guard<std::mutex> lock(mutex_);
@@ -354,7 +355,24 @@ bool CudaQueue::Idle() const {
   return current.library().StreamQuery(stream_) != CUDA_ERROR_NOT_READY;
 }
 
+std::optional<CUresult> CudaQueue::PollAgain() {
+  if (needs_current_ || prints_ || staging_.IsInUse()) return std::nullopt;
+  const Inside inside(context_);
+  if (inside.generation() != generation_ || stream_ == nullptr) {
+    return std::nullopt;
+  }
+  const CUresult result = context_.library().StreamQuery(stream_);
+  if (result == CUDA_SUCCESS || result == CUDA_ERROR_NOT_READY) return result;
+  return std::nullopt;
+}
+
 bool CudaQueue::Poll() {
+  if (const std::optional<CUresult> polled = busy_ ? PollAgain() : std::nullopt) {
+    if (*polled == CUDA_ERROR_NOT_READY) return false;
+    busy_ = false;
+    ClearLog();
+    return true;
+  }
   CUresult result = CUDA_SUCCESS;
   uint64_t generation = 0;
   {

@@ -30,7 +30,7 @@ class CudaQueue final : public Queue {
             Recovery& recovery, Watchdog& watchdog, StagingArena& staging);
   ~CudaQueue() override;
 
-  absl::Status Launch(LaunchDesc desc) override;
+  absl::Status Launch(const LaunchDesc& desc) override;
   absl::Status Copy(uint64_t dst, uint64_t src, uint64_t bytes) override;
   absl::Status CopyToDevice(uint64_t dst, const void* src,
                             uint64_t bytes) override;
@@ -64,6 +64,8 @@ class CudaQueue final : public Queue {
   bool Follow(const Current& current);
   // Asks the driver; true when nothing is queued or running.
   bool Poll();
+  // What the driver answers; nothing when Poll() has more to do than to ask.
+  std::optional<CUresult> PollAgain();
   bool IsRunning(const Current& current) const;
   bool IsDirect(const Current& current, const void* host, uint64_t bytes,
                 bool running) const;

@@ -78,6 +78,8 @@ class Staging {
   CUresult CopyFromDevice(const Current& current, CUstream stream,
                           HostWork& host_work, void* dst, uint64_t src,
                           uint64_t bytes);
+  // Whether buffers are lent.
+  bool IsInUse() const { return !buffers_.empty(); }
   // The stream is idle and the context present: the buffers go back.
   void Return(const Current& current);
   // The same, for the last time.

@@ -133,7 +133,7 @@ absl::Status CudaTest::Launch(Queue& queue, const std::string& kernel,
   desc.params = params;
   desc.timeout_ms = timeout_ms;
   desc.dynamic_shared_bytes = dynamic_shared;
-  return queue.Launch(std::move(desc));
+  return queue.Launch(desc);
 }
 
 uint32_t CudaTest::Read(Queue& queue, uint64_t address) {

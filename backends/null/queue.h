@@ -8,7 +8,7 @@ namespace hetgpu::null {
 // Clone: wraps the vendor's stream. Every command of this one is refused.
 class NullQueue final : public Queue {
  public:
-  absl::Status Launch(LaunchDesc desc) override;
+  absl::Status Launch(const LaunchDesc& desc) override;
   absl::Status Copy(uint64_t dst, uint64_t src, uint64_t bytes) override;
   absl::Status CopyToDevice(uint64_t dst, const void* src,
                             uint64_t bytes) override;

@@ -66,13 +66,13 @@ absl::Status RemoteQueue::Enqueue(Message& message) {
   return absl::IsUnavailable(sent) ? absl::OkStatus() : sent;
 }
 
-absl::Status RemoteQueue::Launch(LaunchDesc desc) {
+absl::Status RemoteQueue::Launch(const LaunchDesc& desc) {
   remote::Launch message;
   message.kernel = static_cast<RemoteKernel*>(desc.kernel)->number();
   message.grid = desc.grid;
   message.block = desc.block;
   message.dynamic_shared_bytes = desc.dynamic_shared_bytes;
-  message.params = std::move(desc.params);
+  message.params = desc.params;
   message.module_data = desc.module_data;
   message.timeout_ms = desc.timeout_ms;
   message.cooperative = desc.cooperative;

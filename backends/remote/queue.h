@@ -22,7 +22,7 @@ class RemoteQueue final : public Queue {
       std::shared_ptr<Connection> connection);
   ~RemoteQueue() override;
 
-  absl::Status Launch(LaunchDesc desc) override;
+  absl::Status Launch(const LaunchDesc& desc) override;
   absl::Status Copy(uint64_t dst, uint64_t src, uint64_t bytes) override;
   absl::Status CopyToDevice(uint64_t dst, const void* src,
                             uint64_t bytes) override;

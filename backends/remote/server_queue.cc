@@ -55,7 +55,7 @@ void ServerQueue::Enqueue(const Launch& message,
   desc.module_data = message.module_data;
   desc.timeout_ms = message.timeout_ms;
   desc.cooperative = message.cooperative;
-  Keep(queue_->Launch(std::move(desc)));
+  Keep(queue_->Launch(desc));
   if (in_flight_.empty() || in_flight_.back() != kernel) {
     KeepInFlight(std::move(kernel));
   }

@@ -160,8 +160,8 @@ absl::Status FakeQueue::EnqueueLaunch(std::function<LaunchError()> run) {
   return Push({std::move(run), /*always=*/false, /*is_launch=*/true});
 }
 
-absl::Status FakeQueue::Launch(LaunchDesc desc) {
-  return EnqueueLaunch([this, desc = std::move(desc)] {
+absl::Status FakeQueue::Launch(const LaunchDesc& desc) {
+  return EnqueueLaunch([this, desc] {
     return static_cast<FakeKernel*>(desc.kernel)->Run(desc, cancelled_);
   });
 }

@@ -66,7 +66,7 @@ class FakeQueue : public Queue {
  public:
   explicit FakeQueue(FakeLoss* loss);
   ~FakeQueue() override;
-  absl::Status Launch(LaunchDesc desc) override;
+  absl::Status Launch(const LaunchDesc& desc) override;
   absl::Status Copy(uint64_t dst, uint64_t src, uint64_t bytes) override;
   absl::Status CopyToDevice(uint64_t dst, const void* src,
                             uint64_t bytes) override;

@@ -210,8 +210,8 @@ class SimQueue : public FakeQueue {
   SimQueue(SimMemory& memory, bool loses_work)
       : FakeQueue(&Never()), memory_(memory), loses_work_(loses_work) {}
 
-  absl::Status Launch(LaunchDesc desc) override {
-    return EnqueueWork([this, desc = std::move(desc)] {
+  absl::Status Launch(const LaunchDesc& desc) override {
+    return EnqueueWork([this, desc] {
       LaunchError error = static_cast<SimKernel*>(desc.kernel)
                               ->Run(memory_, desc.params);
       error.kernel = desc.info->name;

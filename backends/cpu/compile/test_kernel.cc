@@ -70,7 +70,7 @@ absl::Status TestCompiler::Run(const std::string& image,
   std::memcpy(desc.params.data(), launch.params.data(), info.param_bytes);
   desc.module_data = launch.data;
   desc.timeout_ms = 60000;
-  absl::Status status = (*queue)->Launch(std::move(desc));
+  absl::Status status = (*queue)->Launch(desc);
   if (!status.ok()) return status;
   (void)(*queue)->Synchronize(error);
   return absl::OkStatus();

@@ -161,7 +161,7 @@ CUresult Processor::Run(std::unique_ptr<Queue>& queue, LaunchDesc desc,
     if (!made.ok()) return CUDA_ERROR_LAUNCH_FAILED;
     queue = *std::move(made);
   }
-  if (!queue->Launch(std::move(desc)).ok()) return CUDA_ERROR_LAUNCH_FAILED;
+  if (!queue->Launch(desc).ok()) return CUDA_ERROR_LAUNCH_FAILED;
   LaunchError error;
   (void)queue->Synchronize(&error);
   // Threads that wait for nobody wait on a GPU until it is reset.

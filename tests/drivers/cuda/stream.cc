@@ -171,9 +171,14 @@ CUresult StreamSynchronize(CUstream stream) {
 }
 
 CUresult StreamQuery(CUstream stream) {
-  FAKE_ENTER("cuStreamQuery", true);
+  // As for launches, the driver finds the context by the stream.
+  FAKE_ENTER("cuStreamQuery", stream == nullptr);
+  if (Get().sticky != CUDA_SUCCESS) return Get().sticky;
   if (stream == nullptr) return CUDA_SUCCESS;  // holds nothing here
-  if (!IsValid(stream)) return Misuse("cuStreamQuery");
+  if (Get().streams.count(stream) == 0 ||
+      Get().contexts.count(stream->context) == 0) {
+    return Misuse("cuStreamQuery");
+  }
   return IsIdle(stream) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 

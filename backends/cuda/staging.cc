@@ -15,8 +15,14 @@ constexpr uint64_t kSmallestIn = uint64_t{512} << 10;
 constexpr uint64_t kSmallestLast = uint64_t{1} << 20;
 constexpr uint64_t kSmallestOut = uint64_t{512} << 10;
 constexpr size_t kBuffersIn = 6;
+constexpr size_t kBuffersInQueued = 8;
 constexpr size_t kBuffersOut = 16;
-constexpr int kHelpers = 15;
+// Queued copies have two threads more at work: who waits, and a host function.
+// Out of a device half the threads keep up; one that loses its core for a moment
+// holds up all.
+constexpr int kHelpersIn = 15;
+constexpr int kHelpersInQueued = 14;
+constexpr int kHelpersOut = 10;
 // The device stops for a moment at every event, so there is one for several
 // pieces.
 constexpr size_t kPiecesPerEvent = 4;
@@ -65,7 +71,8 @@ Pieces CutOut(uint64_t bytes) {
 
 // The host's part of a copy into a device: fills buffers in turn.
 std::unique_ptr<HostCopy> Filling(const Pieces& pieces, const void* src,
-                                  const std::vector<void*>& buffers) {
+                                  const std::vector<void*>& buffers,
+                                  int helpers) {
   const char* const from = static_cast<const char*>(src);
   std::vector<HostCopy::Piece> parts;
   for (const Piece& piece : pieces) {
@@ -75,7 +82,7 @@ std::unique_ptr<HostCopy> Filling(const Pieces& pieces, const void* src,
     parts.push_back({to, from + piece.start, piece.bytes,
                      cached ? Stores::kCached : Stores::kShared});
   }
-  return std::make_unique<HostCopy>(HostCopier::Get(), parts, kHelpers);
+  return std::make_unique<HostCopy>(HostCopier::Get(), parts, helpers);
 }
 
 // Out of a device: empties them.
@@ -91,7 +98,7 @@ std::unique_ptr<HostCopy> Draining(const Pieces& pieces, void* dst,
         static_cast<const char*>(buffers[parts.size() % buffers.size()]);
     parts.push_back({to + piece.start, from, piece.bytes, stores});
   }
-  return std::make_unique<HostCopy>(HostCopier::Get(), parts, kHelpers);
+  return std::make_unique<HostCopy>(HostCopier::Get(), parts, kHelpersOut);
 }
 
 CUresult Poll(const Current& current, CUevent event, bool* done) {
@@ -220,7 +227,7 @@ CUresult Staging::CopyToDeviceNow(const Current& current, CUstream stream,
   HETGPU_CUDA_TRY(
       Prepare(current, std::min(pieces.size(), kBuffersIn), &memory));
   const size_t count = memory.size();
-  const auto copy = Filling(pieces, src, memory);
+  const auto copy = Filling(pieces, src, memory, kHelpersIn);
   copy->Allow(count);
   const size_t stride = std::clamp<size_t>(count / 2, 1, kPiecesPerEvent);
   size_t sent = 0, taken = 0;  // pieces: to the device, by the device
@@ -289,11 +296,12 @@ CUresult Staging::CopyToDevice(const Current& current, CUstream stream,
   const Pieces pieces = CutIn(bytes);
   std::vector<void*> memory;
   HETGPU_CUDA_TRY(
-      Prepare(current, std::min(pieces.size(), kBuffersIn), &memory));
+      Prepare(current, std::min(pieces.size(), kBuffersInQueued), &memory));
   HETGPU_CUDA_TRY(PrepareQueued(current, stream));
   const size_t count = memory.size();
   const auto copy = std::make_shared<QueuedCopy>(
-      Filling(pieces, src, memory), pieces.size(), count, progress_, base_);
+      Filling(pieces, src, memory, kHelpersInQueued), pieces.size(), count,
+      progress_, base_);
   const uint32_t base = std::exchange(base_, base_ + pieces.size());
   HETGPU_CUDA_TRY(
       host_work.Enqueue(current, helper_, [copy] { copy->Fill(); }));

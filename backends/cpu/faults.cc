@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <ucontext.h>
 
+#include <cstdint>
 #include <cstring>
 #include <mutex>
 
@@ -34,6 +35,23 @@ void ContinueAt(ucontext_t* context, uintptr_t pc, uintptr_t sp) {
   registers[REG_RSP] = static_cast<greg_t>(sp);
   registers[REG_EFL] &= ~kDirectionAndAlignment;
 }
+
+// Whether a call ends at `pc`, of which `before` bytes in front may be read.
+bool FollowsCall(uintptr_t pc, uintptr_t before) {
+  const auto* const end = reinterpret_cast<const uint8_t*>(pc);
+  if (before >= 5 && end[-5] == 0xe8) return true;  // call rel32
+  // call r/m64: FF /2, then as much as its ModRM byte asks for.
+  for (const unsigned bytes : {2u, 3u, 4u, 6u, 7u}) {
+    if (before < bytes || end[-static_cast<int>(bytes)] != 0xff) continue;
+    const uint8_t modrm = end[1 - static_cast<int>(bytes)];
+    const unsigned mod = modrm >> 6, rm = modrm & 7;
+    const unsigned sib = mod != 3 && rm == 4 ? 1 : 0;
+    const unsigned displacement =
+        mod == 1 ? 1 : mod == 2 || (mod == 0 && rm == 5) ? 4 : 0;
+    if ((modrm >> 3 & 7) == 2 && bytes == 2 + sib + displacement) return true;
+  }
+  return false;
+}
 #elif defined(__aarch64__)
 uintptr_t ProgramCounter(const ucontext_t* context) {
   return context->uc_mcontext.pc;
@@ -47,6 +65,13 @@ void ContinueAt(ucontext_t* context, uintptr_t pc, uintptr_t sp) {
   context->uc_mcontext.pc = pc;
   context->uc_mcontext.sp = sp & ~uintptr_t{15};
 }
+
+bool FollowsCall(uintptr_t pc, uintptr_t before) {
+  if (before < 4 || pc % 4 != 0) return false;
+  const uint32_t word = reinterpret_cast<const uint32_t*>(pc)[-1];
+  return (word & 0xfc000000) == 0x94000000 ||  // bl
+         (word & 0xfffffc1f) == 0xd63f0000;    // blr
+}
 #else
 #error "the CPU backend needs the register names of this architecture"
 #endif
@@ -59,7 +84,8 @@ void LeaveKernel(Worker* worker, ucontext_t* context, Outcome outcome) {
 
 // The line of the emitted call below which a fault happened in a helper or in
 // shared code: the innermost return address into code with a line of its own.
-// Reads whatever lies on the stack, which sanitizers would object to.
+// Registers that were saved may point into the code as well, but not behind a
+// call. Reads whatever lies on the stack, which sanitizers would object to.
 __attribute__((no_sanitize_address)) uint32_t LineOfCaller(Worker* worker,
                                                            uintptr_t sp) {
   const KernelCode& code = worker->launch()->code();
@@ -71,7 +97,7 @@ __attribute__((no_sanitize_address)) uint32_t LineOfCaller(Worker* worker,
   const uintptr_t end = high - sp < kMaxScan ? high : sp + kMaxScan;
   for (; sp + sizeof(uintptr_t) <= end; sp += sizeof(uintptr_t)) {
     const uintptr_t word = *reinterpret_cast<const volatile uintptr_t*>(sp);
-    if (!code.Contains(word)) continue;
+    if (!code.Contains(word) || !FollowsCall(word, word - code.begin)) continue;
     const uint32_t line = code.LineOf(word - 1);
     if (line != kLineOfCaller) return line;
   }

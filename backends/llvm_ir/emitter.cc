@@ -141,6 +141,16 @@ llvm::Value* Emitter::line() {
   return shared_line_ ? shared_line_ : ir_.getInt32(line_);
 }
 
+llvm::Value* Emitter::InEntry(const EntryKey& key,
+                              llvm::function_ref<llvm::Value*()> emit) {
+  auto [place, is_new] = in_entry_.try_emplace(key, nullptr);
+  if (!is_new) return place->second;
+  llvm::IRBuilderBase::InsertPointGuard guard(ir_);
+  llvm::BasicBlock& entry = function_->getEntryBlock();
+  if (llvm::Instruction* end = entry.getTerminator()) ir_.SetInsertPoint(end);
+  return place->second = emit();
+}
+
 llvm::AllocaInst* Emitter::Slot(llvm::Type* type) {
   llvm::IRBuilderBase::InsertPointGuard guard(ir_);
   llvm::BasicBlock& entry = function_->getEntryBlock();
@@ -288,6 +298,7 @@ absl::Status Emitter::EmitBody() {
 absl::Status Emitter::EmitBlock(mlir::Block& block) {
   ir_.SetInsertPoint(BlockOf(&block));
   noted_mask_ = nullptr;
+  if (lane_forms_) lane_forms_->BeginBlock(*this, block);
   for (mlir::Operation& op : block) {
     absl::Status status = EmitOperation(&op);
     if (!status.ok()) return status;

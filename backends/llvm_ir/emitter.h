@@ -5,7 +5,9 @@
 #define HETGPU_BACKENDS_LLVM_IR_EMITTER_H_
 
 #include <cstdint>
+#include <map>
 #include <string_view>
+#include <tuple>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -83,6 +85,12 @@ class Emitter {
   llvm::BasicBlock* BranchToColdBlock(llvm::Value* condition,
                                       const llvm::Twine& name);
 
+  // What `emit` gives, at the end of the first block, where all that it uses
+  // must be known; once for each key.
+  using EntryKey = std::tuple<llvm::Value*, llvm::Value*, uint64_t>;
+  llvm::Value* InEntry(const EntryKey& key,
+                       llvm::function_ref<llvm::Value*()> emit);
+
   // A place in the frame of the function.
   llvm::AllocaInst* Slot(llvm::Type* type);
 
@@ -114,6 +122,7 @@ class Emitter {
   llvm::IRBuilder<> ir_;
   llvm::DenseMap<mlir::Value, llvm::Value*> values_;
   llvm::DenseMap<mlir::Block*, llvm::BasicBlock*> blocks_;
+  std::map<EntryKey, llvm::Value*> in_entry_;
   std::optional<LaneForms> lane_forms_;
   uint32_t line_ = 0;
   llvm::Value* shared_line_ = nullptr;

@@ -40,7 +40,7 @@ class Finder {
     terms_.push_back({});
   }
 
-  llvm::DenseMap<Value, unsigned> Run() {
+  void Run() {
     bool changed = true;
     while (changed) {
       changed = false;
@@ -49,7 +49,37 @@ class Finder {
         for (mlir::Operation& op : *block) changed |= Visit(op);
       }
     }
-    return std::move(classes_);
+  }
+
+  llvm::DenseMap<Value, unsigned> Classes() const { return classes_; }
+
+  llvm::DenseMap<unsigned, Value> Leaders() const {
+    llvm::DenseMap<unsigned, Value> first, leaders;
+    auto visit = [&](Value value) {
+      auto found = classes_.find(value);
+      if (found == classes_.end() || found->second == kUniform) return;
+      auto [place, is_new] = first.try_emplace(found->second, value);
+      if (!is_new) leaders.try_emplace(found->second, place->second);
+    };
+    for (mlir::Block* block :
+         llvm::ReversePostOrderTraversal<mlir::Block*>(&region_.front())) {
+      for (Value argument : block->getArguments()) visit(argument);
+      for (mlir::Operation& op : *block) {
+        for (Value result : op.getResults()) visit(result);
+      }
+    }
+    return leaders;
+  }
+
+  llvm::DenseMap<unsigned, LaneClasses::Product> Products() const {
+    llvm::DenseMap<unsigned, Value> vectors;
+    for (auto [vector, number] : numbers_) vectors[number] = vector;
+    llvm::DenseMap<unsigned, LaneClasses::Product> products;
+    for (const auto& [terms, id] : ids_) {
+      if (terms.size() != 1 || terms[0].second.uniform) continue;
+      products[id] = {vectors.lookup(terms[0].first), terms[0].second.constant};
+    }
+    return products;
   }
 
  private:
@@ -186,11 +216,22 @@ class Finder {
 }  // namespace
 
 LaneClasses::LaneClasses(mlir::Region& region)
-    : dominance_(region.getParentOp()), classes_(Finder(region).Run()) {}
+    : dominance_(region.getParentOp()) {
+  Finder finder(region);
+  finder.Run();
+  classes_ = finder.Classes();
+  leaders_ = finder.Leaders();
+  products_ = finder.Products();
+}
 
 Value LaneClasses::Representative(Value value, mlir::Operation* user) {
   auto found = classes_.find(value);
   if (found == classes_.end() || found->second == kUniform) return value;
+  Value leader = leaders_.lookup(found->second);
+  if (leader && leader.getType() == value.getType() &&
+      dominance_.properlyDominates(leader, user)) {
+    return leader;
+  }
   std::vector<Value>& known = representatives_[found->second];
   for (Value candidate : known) {
     if (candidate.getType() == value.getType() &&
@@ -200,6 +241,35 @@ Value LaneClasses::Representative(Value value, mlir::Operation* user) {
   }
   known.push_back(value);
   return value;
+}
+
+Value LaneClasses::Leader(Value value) {
+  auto found = classes_.find(value);
+  if (found == classes_.end()) return Value();
+  Value leader = leaders_.lookup(found->second);
+  if (!leader || leader == value || leader.getType() != value.getType()) {
+    return Value();
+  }
+  mlir::Operation* op = value.getDefiningOp();
+  if (!op) op = &value.getParentBlock()->front();
+  return dominance_.properlyDominates(leader, op) ? leader : Value();
+}
+
+bool LaneClasses::IsLeader(Value value) const {
+  auto found = classes_.find(value);
+  return found != classes_.end() && leaders_.lookup(found->second) == value;
+}
+
+std::optional<LaneClasses::Product> LaneClasses::ProductOf(
+    Value value, mlir::Operation* user) {
+  auto found = classes_.find(value);
+  if (found == classes_.end()) return std::nullopt;
+  auto product = products_.find(found->second);
+  if (product == products_.end() ||
+      !dominance_.properlyDominates(product->second.vector, user)) {
+    return std::nullopt;
+  }
+  return product->second;
 }
 
 }  // namespace hetgpu::llvm_ir

@@ -11,6 +11,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "llvm/ADT/DenseMap.h"
@@ -27,9 +28,28 @@ class LaneClasses {
   // users that share a class, where possible. `value` itself, if need be.
   mlir::Value Representative(mlir::Value value, mlir::Operation* user);
 
+  // The first value of the class of `value`, when `value` is another one that
+  // it dominates; else null.
+  mlir::Value Leader(mlir::Value value);
+  // Whether others have this one as leader.
+  bool IsLeader(mlir::Value value) const;
+
+  // A vector that is taken as it is, times a constant.
+  struct Product {
+    mlir::Value vector;
+    int64_t factor = 1;
+  };
+  // The lanes of `value`, but for a summand that they have in common, when they
+  // are such a product of a vector that dominates `user`.
+  std::optional<Product> ProductOf(mlir::Value value, mlir::Operation* user);
+
  private:
+  // By class.
+  llvm::DenseMap<unsigned, Product> products_;
   mlir::DominanceInfo dominance_;
   llvm::DenseMap<mlir::Value, unsigned> classes_;
+  // By class of several values: the first in reverse post order.
+  llvm::DenseMap<unsigned, mlir::Value> leaders_;
   llvm::DenseMap<unsigned, std::vector<mlir::Value>> representatives_;
 };
 

@@ -22,7 +22,7 @@ llvm::Value* Lane(Emitter& e, mlir::Value value, uint64_t lane) {
 // Applies `fn` to both halves.
 template <typename Fn>
 LaneForm Map(const LaneForm& form, int64_t stride, Fn fn) {
-  LaneForm result{fn(form.low), nullptr, stride, form.valid};
+  LaneForm result{fn(form.low), nullptr, stride, form.valid, form.in_range};
   result.high = form.high == form.low ? result.low : fn(form.high);
   return result;
 }
@@ -30,7 +30,8 @@ template <typename Fn>
 LaneForm Map(Ir& ir, const LaneForm& a, const LaneForm& b, int64_t stride,
              Fn fn) {
   LaneForm result{fn(a.low, b.low), nullptr, stride,
-                  AndConditions(ir, a.valid, b.valid)};
+                  AndConditions(ir, a.valid, b.valid),
+                  AndConditions(ir, a.in_range, b.in_range)};
   bool same = a.low == a.high && b.low == b.high;
   result.high = same ? result.low : fn(a.high, b.high);
   return result;
@@ -41,6 +42,10 @@ LaneForm Map(Ir& ir, const LaneForm& a, const LaneForm& b, int64_t stride,
 llvm::Value* AndConditions(Ir& ir, llvm::Value* a, llvm::Value* b) {
   if (!a || a == b) return b;
   return b ? ir.CreateAnd(a, b) : a;
+}
+
+llvm::Value* ConditionOf(Ir& ir, const LaneForm& form) {
+  return AndConditions(ir, form.valid, form.in_range);
 }
 
 LaneForm AddForms(Ir& ir, const LaneForm& a, const LaneForm& b) {
@@ -55,7 +60,7 @@ LaneForm ExtendForm(Ir& ir, const LaneForm& form, llvm::Type* type,
                     bool is_signed) {
   llvm::Type* narrow = form.low->getType();
   if (narrow == type) return form;
-  llvm::Value* valid = form.valid;
+  llvm::Value* in_range = form.in_range;
   bool up = form.stride > 0;
   llvm::CmpInst::Predicate order =
       is_signed ? (up ? llvm::CmpInst::ICMP_SGE : llvm::CmpInst::ICMP_SLE)
@@ -66,25 +71,63 @@ LaneForm ExtendForm(Ir& ir, const LaneForm& form, llvm::Type* type,
     if (form.stride != 0) {
       llvm::Value* last =
           ir.CreateAdd(first, llvm::ConstantInt::get(narrow, reach));
-      valid = AndConditions(ir, valid, ir.CreateICmp(order, last, first));
+      in_range = AndConditions(ir, in_range, ir.CreateICmp(order, last, first));
     }
     return ir.CreateIntCast(first, type, is_signed);
   });
-  wide.valid = valid;
+  wide.in_range = in_range;
   return wide;
 }
 
 LaneForms::LaneForms(mlir::Region& region)
     : classes_(region), strides_(FindLaneStrides(region)) {}
 
+// Addresses are followed on their own: one step more of each costs less than
+// what they have in common.
+mlir::Value LaneForms::LeaderOf(mlir::Value value) {
+  constexpr unsigned kIndexBits = 32;
+  mlir::Type type = mlir::getElementTypeOrSelf(value.getType());
+  if (type.getIntOrFloatBitWidth() > kIndexBits) return mlir::Value();
+  mlir::Value leader = classes_.Leader(value);
+  return leader && strides_.count(leader) ? leader : mlir::Value();
+}
+
+void LaneForms::RecordLeader(Emitter& e, mlir::Value value) {
+  if (!classes_.IsLeader(value)) return;
+  const LaneForm& form = forms_.find(value)->second;
+  distances_[value] = e.ir().CreateSub(form.high, form.low);
+}
+
+void LaneForms::FollowLeader(Emitter& e, mlir::Value leader, LaneForm& form) {
+  const LaneForm& first = forms_.find(leader)->second;
+  form.high = e.ir().CreateAdd(form.low, distances_.lookup(leader));
+  form.valid = first.valid;
+  form.in_range = first.in_range;
+}
+
 void LaneForms::AddArguments(Emitter& e, mlir::Block& block) {
   for (mlir::BlockArgument argument : block.getArguments()) {
     auto stride = strides_.find(argument);
     if (stride == strides_.end()) continue;
     llvm::Type* type = e.TypeOf(argument)->getScalarType();
-    forms_[argument] = {e.ir().CreatePHI(type, 2), e.ir().CreatePHI(type, 2),
-                        stride->second,
-                        e.ir().CreatePHI(e.ir().getInt1Ty(), 2)};
+    LaneForm& form = forms_[argument];
+    form.low = e.ir().CreatePHI(type, 2);
+    form.stride = stride->second;
+    if (LeaderOf(argument)) continue;
+    form.high = e.ir().CreatePHI(type, 2);
+    form.valid = e.ir().CreatePHI(e.ir().getInt1Ty(), 2);
+  }
+}
+
+void LaneForms::BeginBlock(Emitter& e, mlir::Block& block) {
+  for (mlir::BlockArgument argument : block.getArguments()) {
+    auto form = forms_.find(argument);
+    if (form == forms_.end()) continue;
+    if (mlir::Value leader = LeaderOf(argument)) {
+      FollowLeader(e, leader, form->second);
+    } else {
+      RecordLeader(e, argument);
+    }
   }
 }
 
@@ -94,11 +137,14 @@ void LaneForms::AddIncoming(Emitter& e, mlir::Value parameter,
   if (form == forms_.end()) return;
   std::optional<LaneForm> passed = Find(e, value);
   llvm::BasicBlock* from = e.ir().GetInsertBlock();
-  llvm::Value* valid = passed->valid ? passed->valid : e.ir().getTrue();
-  llvm::cast<llvm::PHINode>(form->second.low)->addIncoming(passed->low, from);
-  llvm::cast<llvm::PHINode>(form->second.high)
-      ->addIncoming(passed->high, from);
-  llvm::cast<llvm::PHINode>(form->second.valid)->addIncoming(valid, from);
+  auto add = [&](llvm::Value* phi, llvm::Value* incoming) {
+    llvm::cast<llvm::PHINode>(phi)->addIncoming(incoming, from);
+  };
+  add(form->second.low, passed->low);
+  if (LeaderOf(parameter)) return;
+  add(form->second.high, passed->high);
+  llvm::Value* valid = ConditionOf(e.ir(), *passed);
+  add(form->second.valid, valid ? valid : e.ir().getTrue());
 }
 
 std::optional<LaneForm> LaneForms::Find(Emitter& e, mlir::Value value) const {
@@ -110,15 +156,43 @@ std::optional<LaneForm> LaneForms::Find(Emitter& e, mlir::Value value) const {
   return form->second;
 }
 
-std::pair<llvm::Value*, llvm::Value*> LaneForms::Rebuild(
-    Emitter& e, mlir::Value value, mlir::Operation* user) {
+LaneSum LaneForms::Rebuild(Emitter& e, mlir::Value value, mlir::Operation* user,
+                           bool narrow) {
+  if (narrow) {
+    if (std::optional<LaneSum> sum = RebuildNarrow(e, value, user)) return *sum;
+  }
+  LaneSum sum;
+  sum.lanes = e.Get(value);
   auto own = forms_.find(value);
-  if (own == forms_.end()) return {e.Get(value), nullptr};
+  if (own == forms_.end()) return sum;
   mlir::Value other = classes_.Representative(value, user);
   auto form = forms_.find(other);
-  if (other == value || form == forms_.end()) return {e.Get(value), nullptr};
-  return {e.Get(other),
-          e.ir().CreateSub(own->second.low, form->second.low)};
+  if (other == value || form == forms_.end()) return sum;
+  sum.lanes = e.Get(other);
+  sum.more = e.ir().CreateSub(own->second.low, form->second.low);
+  return sum;
+}
+
+// What the lanes have in common follows from lane 0, which the forms give
+// however the block is shaped.
+std::optional<LaneSum> LaneForms::RebuildNarrow(Emitter& e, mlir::Value value,
+                                                mlir::Operation* user) {
+  std::optional<LaneClasses::Product> product = classes_.ProductOf(value, user);
+  if (!product) return std::nullopt;
+  auto extended = product->vector.getDefiningOp<arith::ExtSIOp>();
+  if (!extended) return std::nullopt;
+  auto own = forms_.find(value);
+  auto form = forms_.find(extended.getIn());
+  if (own == forms_.end() || form == forms_.end()) return std::nullopt;
+  Ir& ir = e.ir();
+  LaneSum sum = Rebuild(e, extended.getIn(), user, false);
+  sum.scale = product->factor;
+  llvm::Type* type = own->second.low->getType();
+  llvm::Value* first =
+      ir.CreateMul(ir.CreateSExt(form->second.low, type),
+                   llvm::ConstantInt::getSigned(type, sum.scale));
+  sum.base = ir.CreateSub(own->second.low, first);
+  return sum;
 }
 
 void LaneForms::Record(Emitter& e, mlir::Operation* op) {
@@ -130,11 +204,14 @@ void LaneForms::Record(Emitter& e, mlir::Operation* op) {
       // Any other op with one value for all lanes.
       form = LaneForm{Lane(e, result, 0), Lane(e, result, kHalf), 0, nullptr};
       for (mlir::Value operand : op->getOperands()) {
-        form->valid = AndConditions(e.ir(), form->valid,
-                                    Find(e, operand)->valid);
+        std::optional<LaneForm> of_operand = Find(e, operand);
+        form->valid = AndConditions(e.ir(), form->valid, of_operand->valid);
+        form->in_range =
+            AndConditions(e.ir(), form->in_range, of_operand->in_range);
       }
     }
     forms_[result] = *form;
+    RecordLeader(e, result);
   }
 }
 
@@ -144,20 +221,24 @@ std::optional<LaneForm> LaneForms::FormOfResult(Emitter& e,
   using Result = std::optional<LaneForm>;
   Ir& ir = e.ir();
   auto form = [&](mlir::Value value) { return *Find(e, value); };
-  auto lanes = [&](mlir::Value value, llvm::Value* valid) {
-    return LaneForm{Lane(e, value, 0), Lane(e, value, kHalf), stride, valid};
+  auto lanes = [&](mlir::Value value) {
+    return LaneForm{Lane(e, value, 0), Lane(e, value, kHalf), stride};
   };
   auto binary = [&](mlir::Value a, mlir::Value b,
                     llvm::Instruction::BinaryOps opcode) {
-    return Map(ir, form(a), form(b), stride,
-               [&](llvm::Value* x, llvm::Value* y) {
-                 return ir.CreateBinOp(opcode, x, y);
-               });
+    auto apply = [&](llvm::Value* x, llvm::Value* y) {
+      return ir.CreateBinOp(opcode, x, y);
+    };
+    LaneForm x = form(a), y = form(b);
+    mlir::Value leader = LeaderOf(op->getResult(0));
+    if (!leader) return Map(ir, x, y, stride, apply);
+    LaneForm sum{apply(x.low, y.low), nullptr, stride};
+    FollowLeader(e, leader, sum);
+    return sum;
   };
   return llvm::TypeSwitch<mlir::Operation*, Result>(op)
-      .Case<arith::ConstantOp, mlir::vector::StepOp>([&](auto o) -> Result {
-        return lanes(o.getResult(), nullptr);
-      })
+      .Case<arith::ConstantOp, mlir::vector::StepOp>(
+          [&](auto o) -> Result { return lanes(o.getResult()); })
       .Case<mlir::vector::BroadcastOp>([&](auto o) -> Result {
         llvm::Value* source = e.Get(o.getSource());
         return LaneForm{source, source, 0, nullptr};
@@ -200,7 +281,11 @@ std::optional<LaneForm> LaneForms::FormOfResult(Emitter& e,
       })
       .Case<hetir::ToGenericOp, hetir::FromGenericOp>([&](auto o) -> Result {
         // The difference to the operand is the same for all lanes.
-        return lanes(o.getResult(), form(o.getAddress()).valid);
+        LaneForm own = lanes(o.getResult());
+        LaneForm address = form(o.getAddress());
+        own.valid = address.valid;
+        own.in_range = address.in_range;
+        return own;
       })
       .Default([](mlir::Operation*) -> Result { return std::nullopt; });
 }

@@ -57,11 +57,11 @@ mlir::Value TakeUniform(Emitter& e, mlir::Value address, llvm::Value*& sum) {
 
 void SetIndex(Emitter& e, mlir::Value index, LaneParts& parts) {
   parts.index = e.Get(index);
-  parts.index_source = index;
+  parts.source = index;
   if (parts.is_offset) return;
   if (auto narrow = NarrowIndex(index)) {
     parts.index = e.Get(narrow->first);
-    parts.index_source = narrow->first;
+    parts.source = narrow->first;
     parts.scale = narrow->second;
   }
 }
@@ -84,6 +84,7 @@ LaneParts PartsOf(Emitter& e, const AccessRequest& request,
   }
   parts.address = uniform ? uniform : e.Get(own);
   if (uniform && own) SetIndex(e, own, parts);
+  if (!uniform) parts.source = own;
   return parts;
 }
 

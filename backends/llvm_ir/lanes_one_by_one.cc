@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "backends/llvm_ir/lane_parts.h"
@@ -168,32 +167,49 @@ std::string SharedName(const Access& access, const char* what,
   return name;
 }
 
-// The arguments that InShared expects. An offset that is the same for all lanes
-// goes where one value for all is, and that goes first where it makes no
-// difference: fewer functions are then needed.
-llvm::SmallVector<llvm::Value*> SharedArguments(Emitter& e,
-                                                const Access& access) {
+// `parts` with the lanes from a vector that other accesses use, too; what is to
+// be added to each of them, or null.
+llvm::Value* ShareLanes(Emitter& e, const Access& access, LaneParts& parts) {
   Ir& ir = e.ir();
-  llvm::Value* address = access.parts.address;
-  llvm::Value* index = access.parts.index;
-  llvm::Value* more = nullptr;
-  if (access.form && index && index->getType()->isVectorTy()) {
-    std::tie(index, more) =
-        e.lane_forms()->Rebuild(e, access.parts.index_source, access.op);
+  llvm::Value*& lanes = parts.index ? parts.index : parts.address;
+  if (!access.form || !parts.source || !lanes->getType()->isVectorTy()) {
+    return nullptr;
   }
+  bool narrow = !parts.is_offset && parts.scale == 1 &&
+                !(parts.index && parts.address->getType()->isVectorTy());
+  LaneSum sum = e.lane_forms()->Rebuild(e, parts.source, access.op, narrow);
+  lanes = sum.lanes;
+  if (!sum.base) return sum.more;
+  parts.address =
+      parts.index ? ir.CreateAdd(parts.address, sum.base) : sum.base;
+  parts.index = sum.lanes;
+  parts.scale = sum.scale;
+  return sum.more;
+}
+
+// The arguments that InShared expects, and what says the rest in `access`. An
+// offset that is the same for all lanes goes where one value for all is, and
+// that goes first where it makes no difference: fewer functions are then
+// needed.
+llvm::SmallVector<llvm::Value*> SharedArguments(Emitter& e, Access& access) {
+  Ir& ir = e.ir();
+  LaneParts& parts = access.parts;
+  llvm::Value* more = ShareLanes(e, access, parts);
+  llvm::Value* address = parts.address;
+  llvm::Value* index = parts.index;
   llvm::Type* type = address->getType()->getScalarType();
-  if (!index) index = llvm::ConstantInt::get(type, 0);
-  llvm::Constant* offset =
-      llvm::ConstantInt::getSigned(type, access.parts.offset);
+  if (!index) index = more ? more : llvm::ConstantInt::get(type, 0);
+  llvm::Constant* offset = llvm::ConstantInt::getSigned(type, parts.offset);
   if (!address->getType()->isVectorTy()) {
     address = ir.CreateAdd(address, offset);
-  } else if (!access.parts.index) {
-    index = offset;
+  } else if (!parts.index) {
+    index = ir.CreateAdd(index, offset);
+    more = nullptr;
   } else {
     address = ir.CreateAdd(address, ir.CreateVectorSplat(kLanes, offset));
   }
   if (address->getType()->isVectorTy() && index->getType() == type &&
-      access.parts.scale == 1) {
+      parts.scale == 1) {
     std::swap(address, index);
   }
   if (!more) more = Int(index->getType()->getScalarType(), 0);
@@ -251,11 +267,11 @@ void StoreOneByOne(Emitter& e, const Access& access, llvm::Value* addresses,
   StoreEach(e, access.mask, value, ordering, ByLane(e, addresses));
 }
 
-llvm::Value* LoadShared(Emitter& e, const Access& access,
-                        llvm::Type* element) {
+llvm::Value* LoadShared(Emitter& e, Access access, llvm::Type* element) {
+  llvm::SmallVector<llvm::Value*> arguments = SharedArguments(e, access);
   return e.CallShared(
       SharedName(access, "gather", element),
-      llvm::FixedVectorType::get(element, kLanes), SharedArguments(e, access),
+      llvm::FixedVectorType::get(element, kLanes), arguments,
       [&](llvm::ArrayRef<llvm::Value*> arguments) {
         Access shared = InShared(access, arguments, e.ir());
         return LoadEach(e, shared.mask, element, Ordering::weak,
@@ -263,7 +279,7 @@ llvm::Value* LoadShared(Emitter& e, const Access& access,
       });
 }
 
-void StoreShared(Emitter& e, const Access& access, llvm::Value* value) {
+void StoreShared(Emitter& e, Access access, llvm::Value* value) {
   llvm::Type* element = value->getType()->getScalarType();
   llvm::SmallVector<llvm::Value*> arguments = SharedArguments(e, access);
   arguments.push_back(value);

@@ -24,9 +24,8 @@ void StoreOneByOne(Emitter& emitter, const Access& access,
                    hetir::Ordering ordering);
 
 // The same for a weak access, with its checks and tests, in a shared function.
-llvm::Value* LoadShared(Emitter& emitter, const Access& access,
-                        llvm::Type* element);
-void StoreShared(Emitter& emitter, const Access& access, llvm::Value* value);
+llvm::Value* LoadShared(Emitter& emitter, Access access, llvm::Type* element);
+void StoreShared(Emitter& emitter, Access access, llvm::Value* value);
 
 // Applies `fn`, which the name says all of, to every lane of vectors of one
 // type, in a shared function: for what no instruction does to a vector.

@@ -274,7 +274,8 @@ llvm::Value* LaneOf(Ir& ir, const LaneForm& form, llvm::Value* lane,
   llvm::Value* address = ir.CreateAdd(
       start, ir.CreateMul(number, llvm::ConstantInt::getSigned(
                                       start->getType(), form.stride)));
-  return form.valid ? ir.CreateSelect(form.valid, address, base) : address;
+  llvm::Value* condition = ConditionOf(ir, form);
+  return condition ? ir.CreateSelect(condition, address, base) : address;
 }
 
 // What stands for the one base of all lanes. Vectors of addresses that only the
@@ -316,7 +317,7 @@ void SetLanes(Emitter& e, const AccessRequest& request, AddressTest test,
     access.parts.address = CheckLaneAddresses(
         e, CheckOf(request), LaneSums(e, access.parts), access.mask);
     access.parts.index = nullptr;
-    access.parts.index_source = mlir::Value();
+    access.parts.source = mlir::Value();
     access.parts.offset = 0;
   }
   if (test == AddressTest::kLanes) access.base_lanes = e.Get(request.address);
@@ -366,18 +367,78 @@ llvm::SmallVector<llvm::Value*> TestedAddresses(Emitter& e,
                                                 const AccessRequest& request,
                                                 AddressTest test,
                                                 const LaneForm& form) {
-  if (test == AddressTest::kNone || test == AddressTest::kProven) return {};
-  if (test == AddressTest::kBase) return {e.Get(UniformBase(request.address))};
+  if (test != AddressTest::kFull && test != AddressTest::kLanes) return {};
   LaneForm tested = form;
   if (test == AddressTest::kLanes) {
     AccessRequest bases = request;
     bases.index = mlir::Value();
     bases.offset = 0;
     std::optional<LaneForm> base_form = AddressForm(e, bases);
-    if (base_form && !base_form->valid) tested = *base_form;
+    if (base_form && !ConditionOf(e.ir(), *base_form)) tested = *base_form;
   }
   if (tested.low == tested.high) return {tested.low};
   return {tested.low, tested.high};
+}
+
+// Whether a value is known when the first block ends.
+bool IsOfEntry(Emitter& e, llvm::Value* value) {
+  auto* instruction = llvm::dyn_cast_or_null<llvm::Instruction>(value);
+  return !instruction ||
+         instruction->getParent() == &e.function()->getEntryBlock();
+}
+
+// What must hold, of all lanes of a progression together and of their base.
+llvm::Value* CommonCondition(Emitter& e, const AccessRequest& request,
+                             AddressTest test, Alignment alignment,
+                             const LaneForm& form) {
+  Ir& ir = e.ir();
+  bool tests_base = test == AddressTest::kBase;
+  bool aligns_base = alignment == Alignment::kOfBase;
+  if (!tests_base && !aligns_base) return form.valid;
+  llvm::Value* base = e.Get(UniformBase(request.address));
+  auto emit = [&] {
+    llvm::Value* result = form.valid;
+    auto add = [&](llvm::Value* doubt) {
+      if (doubt) result = AndConditions(ir, result, ir.CreateNot(doubt));
+    };
+    if (tests_base) {
+      add(e.hooks().IsDoubtful(e, request.space, request.bytes, base));
+    }
+    if (aligns_base) add(IsMisaligned(ir, base, request.bytes));
+    return result;
+  };
+  if (!IsOfEntry(e, base) || !IsOfEntry(e, form.valid)) return emit();
+  uint64_t tests = request.bytes << 8 |
+                   static_cast<uint64_t>(request.space) << 2 |
+                   aligns_base << 1 | tests_base;
+  return e.InEntry({base, form.valid, tests}, emit);
+}
+
+// Sets what must hold for all to be well with a progression. What is the same
+// for many accesses is computed once, in the first block where that is
+// possible, and joined to what is not, so that most accesses have one branch.
+void SetConditions(Emitter& e, const AccessRequest& request, AddressTest test,
+                   Alignment alignment, const LaneForm& form, Access& access) {
+  Ir& ir = e.ir();
+  llvm::Value* first = AndConditions(
+      ir, CommonCondition(e, request, test, alignment, form), form.in_range);
+  if (first) access.fast.push_back([=] { return first; });
+  auto not_or_null = [&ir](llvm::Value* doubt) {
+    return doubt ? ir.CreateNot(doubt) : nullptr;
+  };
+  for (llvm::Value* tested : TestedAddresses(e, request, test, form)) {
+    access.fast.push_back(
+        [=, &e, space = request.space, bytes = request.bytes] {
+          return not_or_null(e.hooks().IsDoubtful(e, space, bytes, tested));
+        });
+  }
+  if (alignment == Alignment::kUnknown) {
+    access.fast.push_back(
+        [=, &ir, low = form.low, high = form.high, bytes = request.bytes] {
+          llvm::Value* both = low == high ? low : ir.CreateOr(low, high);
+          return not_or_null(IsMisaligned(ir, both, bytes));
+        });
+  }
 }
 
 // Leaves lanes that no instruction takes several of to a function that such
@@ -405,22 +466,8 @@ bool SetProgression(Emitter& e, const AccessRequest& request, AddressTest test,
       form->stride != static_cast<int64_t>(request.bytes)) {
     return false;
   }
-  Ir& ir = e.ir();
-  if (form->valid) access.fast.push_back(form->valid);
-  auto add = [&](llvm::Value* doubt) {
-    if (doubt) access.fast.push_back(ir.CreateNot(doubt));
-  };
-  for (llvm::Value* tested : TestedAddresses(e, request, test, *form)) {
-    add(e.hooks().IsDoubtful(e, request.space, request.bytes, tested));
-  }
   Alignment alignment = AlignmentOf(e, request);
-  if (alignment == Alignment::kOfBase) {
-    add(IsMisaligned(ir, e.Get(UniformBase(request.address)), request.bytes));
-  } else if (alignment == Alignment::kUnknown) {
-    llvm::Value* both = form->low;
-    if (form->high != both) both = ir.CreateOr(both, form->high);
-    add(IsMisaligned(ir, both, request.bytes));
-  }
+  SetConditions(e, request, test, alignment, *form, access);
   access.parts = parts;
   access.aligned = alignment == Alignment::kKnown;
   access.untested = test != AddressTest::kNone;

@@ -13,6 +13,8 @@
 #ifndef HETGPU_BACKENDS_LLVM_IR_MEMORY_ACCESS_H_
 #define HETGPU_BACKENDS_LLVM_IR_MEMORY_ACCESS_H_
 
+#include <functional>
+
 #include "backends/llvm_ir/emitter.h"
 #include "backends/llvm_ir/ir_util.h"
 #include "backends/llvm_ir/lane_forms.h"
@@ -40,11 +42,17 @@ struct AccessRequest {
 struct LaneParts {
   llvm::Value* address = nullptr;  // of each lane, or one for all
   llvm::Value* index = nullptr;    // likewise; or null
-  mlir::Value index_source;        // what the index is in hetIR, when known
+  // What the index, or the address of each lane where there is no index, is in
+  // hetIR, when known.
+  mlir::Value source;
   int64_t scale = 1;               // of the index, once it is as wide
   int64_t offset = 0;
   bool is_offset = false;  // from the space's base (TargetHooks::SpaceBase)
 };
+
+// Emits an i1 where it is needed, so that each has a branch of its own; null:
+// it always holds.
+using Condition = std::function<llvm::Value*()>;
 
 struct Access {
   mlir::Operation* op = nullptr;
@@ -56,10 +64,10 @@ struct Access {
   llvm::Value* mask = nullptr;
   // The lanes' host addresses, when they form a progression with the size of
   // the access or 0 as stride; then the access has its own tests. Where all of
-  // `fast` (i1 each) hold, all is well with the progression. Elsewhere the
-  // lanes are accessed one by one, tested and checked.
+  // `fast` hold, all is well with the progression. Elsewhere the lanes are
+  // accessed one by one, tested and checked.
   std::optional<LaneForm> form;
-  llvm::SmallVector<llvm::Value*, 4> fast;
+  llvm::SmallVector<Condition, 4> fast;
   // The lanes are no progression, and one instruction accesses one of them.
   bool one_by_one = false;
   // Vector access: the addresses are still to be tested (target_hooks.h,

@@ -103,20 +103,23 @@ llvm::Value* Concatenate(Ir& ir, llvm::SmallVector<llvm::Value*> parts) {
 
 // Emits `fast` where all conditions hold and `slow` elsewhere; their values are
 // merged when not null.
-llvm::Value* Choose(Emitter& e, llvm::ArrayRef<llvm::Value*> conditions,
+llvm::Value* Choose(Emitter& e, llvm::ArrayRef<Condition> conditions,
                     const std::function<llvm::Value*()>& fast,
                     const std::function<llvm::Value*()>& slow) {
   Ir& ir = e.ir();
-  if (conditions.empty()) return fast();
-  auto* no = llvm::BasicBlock::Create(e.context(), "", e.function());
-  auto* next = llvm::BasicBlock::Create(e.context(), "", e.function());
-  for (llvm::Value* condition : conditions) {
+  llvm::BasicBlock* no = nullptr;
+  for (const Condition& emit : conditions) {
+    llvm::Value* condition = emit();
+    if (!condition) continue;
+    if (!no) no = llvm::BasicBlock::Create(e.context(), "", e.function());
     auto* yes = llvm::BasicBlock::Create(e.context(), "", e.function());
     yes->moveAfter(ir.GetInsertBlock());
     ir.CreateCondBr(condition, yes, no,
                     llvm::MDBuilder(e.context()).createBranchWeights(2000, 1));
     ir.SetInsertPoint(yes);
   }
+  if (!no) return fast();
+  auto* next = llvm::BasicBlock::Create(e.context(), "", e.function());
   llvm::Value* a = fast();
   llvm::BasicBlock* yes = ir.GetInsertBlock();
   ir.CreateBr(next);
@@ -158,7 +161,7 @@ llvm::Value* LoadIfAny(Emitter& e, llvm::Value* mask, llvm::Value* address,
                        llvm::Align align) {
   Ir& ir = e.ir();
   return Choose(
-      e, AnyLane(ir, mask),
+      e, Condition([&] { return AnyLane(ir, mask); }),
       [&]() -> llvm::Value* {
         e.MarkAccess({LaneAccess::kActingLanes, first});
         return ir.CreateAlignedLoad(element, Pointer(ir, address), align);

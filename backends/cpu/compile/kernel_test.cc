@@ -136,6 +136,83 @@ TEST(Atomics, IntegerAndFloat) {
   }
 }
 
+// Adds each element and the one below it, plane by plane: with an index and an
+// address that move by one step for all threads.
+constexpr char kColumns[] =
+    R"(hetir.kernel @k attributes {param_bytes = 24 : i64} {
+  %c0 = arith.constant 0 : i64
+  %c4 = arith.constant 4 : i64
+  %none = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %in = hetir.load param %c0 : (i64) -> i64
+  %out = hetir.load param %c0 {offset = 8 : i64} : (i64) -> i64
+  %planes = hetir.load param %c0 {offset = 16 : i64} : (i64) -> i32
+  %x = hetir.special_register tid_x : i32
+  %y = hetir.special_register tid_y : i32
+  %width = hetir.special_register ntid_x : i32
+  %height = hetir.special_register ntid_y : i32
+  %plane = arith.muli %width, %height : i32
+  %row = arith.muli %y, %width : i32
+  %i = arith.addi %row, %x : i32
+  %wide = arith.extsi %i : i32 to i64
+  %offset = arith.muli %wide, %c4 : i64
+  %start = arith.addi %out, %offset : i64
+  %wide_plane = arith.extsi %plane : i32 to i64
+  %step = arith.muli %wide_plane, %c4 : i64
+  cf.br ^loop(%planes, %i, %start : i32, i32, i64)
+^loop(%left: i32, %here: i32, %to: i64):
+  %wide_here = arith.extsi %here : i32 to i64
+  %offset_here = arith.muli %wide_here, %c4 : i64
+  %at_here = arith.addi %in, %offset_here : i64
+  %a = hetir.load global %at_here : (i64) -> i32
+  %y1 = arith.addi %y, %one : i32
+  %row1 = arith.muli %y1, %width : i32
+  %moved = arith.subi %here, %row : i32
+  %below = arith.addi %row1, %moved : i32
+  %wide_below = arith.extsi %below : i32 to i64
+  %offset_below = arith.muli %wide_below, %c4 : i64
+  %at_below = arith.addi %in, %offset_below : i64
+  %b = hetir.load global %at_below : (i64) -> i32
+  %sum = arith.addi %a, %b : i32
+  hetir.store global %to, (%sum) : i64, i32
+  %left1 = arith.subi %left, %one : i32
+  %here1 = arith.addi %here, %plane : i32
+  %to1 = arith.addi %to, %step : i64
+  %more = arith.cmpi ne, %left1, %none : i32
+  cf.cond_br %more, ^loop(%left1, %here1, %to1 : i32, i32, i64), ^end
+^end:
+  hetir.exit
+})";
+
+TEST(Progressions, MoveTogetherInBlocksOfAnyShape) {
+  constexpr uint32_t kPlanes = 5;
+  CompileOptions options;
+  options.mode = "simd";
+  absl::StatusOr<std::string> image = Compiler().Compile(kColumns, options);
+  ASSERT_TRUE(image.ok()) << image.status();
+  for (Dim3 block : {Dim3{32, 3, 1}, Dim3{16, 5, 1}, Dim3{48, 2, 1},
+                     Dim3{24, 4, 1}, Dim3{8, 8, 1}, Dim3{7, 9, 1},
+                     Dim3{33, 2, 1}, Dim3{20, 1, 1}, Dim3{1, 40, 1}}) {
+    uint32_t elements = block.x * block.y * kPlanes;
+    TestBuffer in(Compiler().device(), (elements + block.x) * 4);
+    TestBuffer out(Compiler().device(), elements * 4);
+    for (uint32_t i = 0; i < elements + block.x; ++i) {
+      in.as<uint32_t>()[i] = i * i + 3;
+    }
+    TestLaunch launch;
+    launch.block = block;
+    launch.params = {in.address(), out.address(), kPlanes};
+    LaunchError error;
+    ASSERT_TRUE(Compiler().Run(*image, launch, &error).ok());
+    ASSERT_EQ(error.kind, LaunchError::Kind::kNone) << Describe(error);
+    for (uint32_t i = 0; i < elements; ++i) {
+      uint32_t below = i + block.x;
+      ASSERT_EQ(out.as<uint32_t>()[i], i * i + below * below + 6)
+          << i << " in blocks of " << block.x << " x " << block.y;
+    }
+  }
+}
+
 TEST(Errors, MisalignedStoreNamesTheLine) {
   std::string text = R"(hetir.kernel @k attributes {param_bytes = 8 : i64} {
   %zero = arith.constant 0 : i64

@@ -90,8 +90,11 @@ llvm::FunctionPassManager FunctionPasses(bool vectorize) {
     passes.addPass(llvm::EarlyCSEPass());
   }
   passes.addPass(llvm::ADCEPass());
-  // Does not merge accesses of two branches: they have lines of their own.
-  passes.addPass(llvm::SimplifyCFGPass());
+  // Does not merge accesses of two branches: they have lines of their own. Nor
+  // branches, where that takes an instruction from its comparison: tests of
+  // addresses are shortest as they are.
+  passes.addPass(
+      llvm::SimplifyCFGPass(llvm::SimplifyCFGOptions().bonusInstThreshold(0)));
   passes.addPass(llvm::SinkingPass());
   return passes;
 }

@@ -30,8 +30,11 @@ std::string HostFeatures() {
 // where a value lives: only lines are kept.
 // What x86 does not ask for (conversion to conditional moves before allocation)
 // or our code has no use for (moving integers to mask registers) costs a look
-// at every instruction. Sinking is the optimiser's (optimize.cc). One store for
-// those of two branches would have two lines.
+// at every instruction; so does reordering sums for shorter chains.
+// Constants stay where they are used: the test of an address is then a shift and
+// a comparison with a small number, and takes no register.
+// Sinking is the optimiser's (optimize.cc). One store for those of two branches
+// would have two lines.
 void TuneCodeGenerator() {
   constexpr struct {
     const char* name;
@@ -42,6 +45,8 @@ void TuneCodeGenerator() {
                    {"disable-lsr", "true"},
                    {"disable-machine-sink", "true"},
                    {"disable-early-ifcvt", "true"},
+                   {"disable-constant-hoisting", "true"},
+                   {"x86-machine-combiner", "false"},
                    {"disable-x86-domain-reassignment", "true"},
                    {"simplifycfg-merge-cond-stores", "false"}};
   llvm::StringMap<llvm::cl::Option*>& known = llvm::cl::getRegisteredOptions();

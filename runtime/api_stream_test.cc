@@ -51,6 +51,48 @@ TEST_F(ApiStreamTest, LaunchesBothWays) {
                                          {1, 1, 1}, 0, nullptr, block, 11));
 }
 
+TEST_F(ApiStreamTest, LaunchesAfterAGoodOneAreCheckedWhereTheyDiffer) {
+  const hetgpuFunction nothing = Function("nothing");
+  const auto launch = [&](hetgpuDim3 grid, hetgpuDim3 block, uint32_t shared) {
+    return hetgpuLaunchKernel(nothing, grid, block, shared, nullptr, nullptr);
+  };
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_SUCCESS(launch({4, 1, 1}, {32, 1, 1}, 0));
+    EXPECT_SUCCESS(launch({4, 1, 1}, {32, 1, 1}, 0));
+    EXPECT_RESULT(HETGPU_ERROR_INVALID_CONFIGURATION,
+                  launch({0, 1, 1}, {32, 1, 1}, 0));
+    EXPECT_RESULT(HETGPU_ERROR_INVALID_CONFIGURATION,
+                  launch({4, 1, 1}, {1025, 1, 1}, 0));
+    EXPECT_RESULT(HETGPU_ERROR_OUT_OF_RESOURCES,
+                  launch({4, 1, 1}, {32, 1, 1}, UINT32_MAX));
+    EXPECT_SUCCESS(launch({5, 1, 1}, {32, 1, 1}, 0));
+    if (round == 1) EXPECT_SUCCESS(hetgpuContextSynchronize(context_));
+  }
+}
+
+TEST_F(ApiStreamTest, AModuleUnloadedBetweenLaunchesIsNotLaunchedAgain) {
+  const hetgpuDevicePtr where = Alloc(8);
+  for (uint32_t value = 1; value < 6; ++value) {
+    hetgpuModule module = nullptr;
+    hetgpuFunction store = nullptr;
+    ASSERT_SUCCESS(hetgpuModuleLoadData(context_, "ok", 2, nullptr, &module));
+    ASSERT_SUCCESS(hetgpuModuleGetFunction(module, "store", &store));
+    hetgpuDevicePtr pointer = where;
+    void* args[] = {&pointer, &value};
+    const auto launch = [&] {
+      return hetgpuLaunchKernel(store, {1, 1, 1}, {1, 1, 1}, 0, nullptr, args);
+    };
+    ASSERT_SUCCESS(launch());
+    ASSERT_SUCCESS(launch());
+    if (value % 2 == 0) ASSERT_SUCCESS(hetgpuContextSynchronize(context_));
+    ASSERT_SUCCESS(hetgpuModuleUnload(module));
+    EXPECT_RESULT(HETGPU_ERROR_INVALID_HANDLE, launch());
+    uint32_t read = 0;
+    ASSERT_SUCCESS(hetgpuMemCopyDtoH(context_, &read, where, 4));
+    EXPECT_EQ(read, value);
+  }
+}
+
 TEST_F(ApiStreamTest, FailedLaunchIsReportedOnceWithItsPlace) {
   const hetgpuStream stream = NewStream();
   ASSERT_SUCCESS(Launch("fail_1", stream));

@@ -93,8 +93,8 @@ class Stream {
   // be lost and the context has moved.
   template <typename Command>
   absl::Status Enqueue(Command command, bool always = false);
-  // The place of the last launch, if it was like this one and nothing has changed
-  // since; its kernel is in flight from now on and stands in `desc`.
+  // The place of the last launch, if it was like this one and nothing has
+  // changed since; its kernel is in flight from now on and stands in `desc`.
   std::shared_ptr<const Place> LikeLast(LaunchDesc& desc);
   // The function's kernel at `place`, in flight from now on.
   absl::StatusOr<std::shared_ptr<const PreparedKernel>> Engage(

@@ -47,9 +47,12 @@ HostCopier::~HostCopier() {
   for (std::thread& helper : helpers_) helper.join();
 }
 
-bool HostCopier::AwaitCopy(uint32_t seen) {
+bool HostCopier::AwaitCopy(uint32_t seen, bool was_of_use) {
+  // Who was not needed leaves its core to others at once: one of those who are
+  // would have to wait for one, and all with it.
   const auto until = std::chrono::steady_clock::now() + kSpin;
-  while (copy_number_ == seen && std::chrono::steady_clock::now() < until) {
+  while (was_of_use && copy_number_ == seen &&
+         std::chrono::steady_clock::now() < until) {
     Relax();
   }
   copy_number_.wait(seen);
@@ -63,12 +66,14 @@ void HostCopier::WakeTwo() {
 
 void HostCopier::Serve() {
   uint32_t seen = 0;
-  while (AwaitCopy(seen)) {
+  bool was_of_use = false;
+  while (AwaitCopy(seen, was_of_use)) {
     ++inside_;
     seen = copy_number_;
     // Taken back before End() looks at inside_.
     HostCopy* const copy = copy_;
-    if (copy != nullptr && copy->Join()) {
+    was_of_use = copy != nullptr && copy->Join();
+    if (was_of_use) {
       WakeTwo();
       copy->Work();
     }

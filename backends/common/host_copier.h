@@ -45,8 +45,9 @@ class HostCopier {
   bool Begin(HostCopy* copy);
   void End();
   void Serve();
-  // Waits for another copy than number `seen`; false at the end.
-  bool AwaitCopy(uint32_t seen);
+  // Waits for another copy than number `seen`, which this helper took part in or
+  // not; false at the end.
+  bool AwaitCopy(uint32_t seen, bool was_of_use);
   // Whoever joins wakes two others: to wake all takes longer than the first
   // pieces.
   void WakeTwo();

@@ -367,7 +367,8 @@ std::optional<CUresult> CudaQueue::PollAgain() {
 }
 
 bool CudaQueue::Poll() {
-  if (const std::optional<CUresult> polled = busy_ ? PollAgain() : std::nullopt) {
+  const std::optional<CUresult> polled = busy_ ? PollAgain() : std::nullopt;
+  if (polled) {
     if (*polled == CUDA_ERROR_NOT_READY) return false;
     busy_ = false;
     ClearLog();

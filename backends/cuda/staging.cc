@@ -11,18 +11,17 @@ namespace {
 constexpr uint64_t kBufferBytes = uint64_t{8} << 20;
 constexpr uint64_t kPieceUnit = uint64_t{64} << 10;
 // Found on an H200 whose host has 16 cores.
-constexpr uint64_t kSmallestIn = uint64_t{512} << 10;
-constexpr uint64_t kSmallestLast = uint64_t{1} << 20;
+constexpr uint64_t kSmallestIn = uint64_t{1} << 20;
 constexpr uint64_t kSmallestOut = uint64_t{512} << 10;
 constexpr size_t kBuffersIn = 6;
 constexpr size_t kBuffersInQueued = 8;
-constexpr size_t kBuffersOut = 16;
+constexpr size_t kBuffersOut = 8;
 // Queued copies have two threads more at work: who waits, and a host function.
 // Out of a device half the threads keep up; one that loses its core for a moment
 // holds up all.
 constexpr int kHelpersIn = 15;
 constexpr int kHelpersInQueued = 14;
-constexpr int kHelpersOut = 10;
+constexpr int kHelpersOut = 8;
 // The device stops for a moment at every event, so there is one for several
 // pieces.
 constexpr size_t kPiecesPerEvent = 4;
@@ -46,15 +45,12 @@ uint64_t PieceBytes(uint64_t wish, uint64_t smallest, uint64_t left) {
   return std::min(left, std::clamp(units, smallest, kBufferBytes));
 }
 
-// Into a device: larger and larger, for nothing goes on beside the first one,
-// and smaller at the end, where the device waits for the host if at all.
+// Into a device: larger and larger, for nothing goes on beside the first one.
 Pieces CutIn(uint64_t bytes) {
   Pieces pieces;
   for (uint64_t done = 0; done < bytes; done += pieces.back().bytes) {
-    const uint64_t left = bytes - done;
-    const uint64_t wish =
-        std::min(done / 20 * 9, std::max(left / 2, kSmallestLast));
-    pieces.push_back({done, PieceBytes(wish, kSmallestIn, left)});
+    pieces.push_back(
+        {done, PieceBytes(done / 20 * 9, kSmallestIn, bytes - done)});
   }
   return pieces;
 }
@@ -179,7 +175,8 @@ void StagingArena::TakeBack(const Current& current,
                             std::vector<StagingBuffer> buffers) {
   std::lock_guard<std::mutex> lock(mutex_);
   Follow(current);
-  idle_.insert(idle_.end(), buffers.begin(), buffers.end());
+  // The same ones first the next time: the caches know them.
+  idle_.insert(idle_.end(), buffers.rbegin(), buffers.rend());
 }
 
 void StagingArena::Release(const Current& current) {

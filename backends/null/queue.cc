@@ -12,7 +12,9 @@ absl::Status Refuse(const char* command) {
 
 }  // namespace
 
-absl::Status NullQueue::Launch(const LaunchDesc& desc) { return Refuse("launch"); }
+absl::Status NullQueue::Launch(const LaunchDesc& desc) {
+  return Refuse("launch");
+}
 
 absl::Status NullQueue::Copy(uint64_t dst, uint64_t src, uint64_t bytes) {
   return Refuse("copy");

@@ -15,13 +15,17 @@ constexpr uint64_t kSmallestIn = uint64_t{1} << 20;
 constexpr uint64_t kSmallestOut = uint64_t{512} << 10;
 constexpr size_t kBuffersIn = 6;
 constexpr size_t kBuffersInQueued = 8;
-constexpr size_t kBuffersOut = 8;
+constexpr size_t kBuffersOut = 16;
 // Queued copies have two threads more at work: who waits, and a host function.
-// Out of a device half the threads keep up; one that loses its core for a moment
-// holds up all.
+// Out of a device half the threads keep up; one that loses its core for a
+// moment holds up all.
 constexpr int kHelpersIn = 15;
 constexpr int kHelpersInQueued = 14;
 constexpr int kHelpersOut = 8;
+// Into a device: what is still in the caches. Out of it: what no core has read
+// lately, for the device has to take that out of the cores' caches first.
+constexpr auto kIn = StagingArena::Order::kNewestFirst;
+constexpr auto kOut = StagingArena::Order::kOldestFirst;
 // The device stops for a moment at every event, so there is one for several
 // pieces.
 constexpr size_t kPiecesPerEvent = 4;
@@ -151,13 +155,16 @@ void StagingArena::Follow(const Current& current) {
   idle_.clear();
 }
 
-CUresult StagingArena::Lend(const Current& current, size_t count,
+CUresult StagingArena::Lend(const Current& current, size_t count, Order order,
                             std::vector<StagingBuffer>* buffers) {
   std::lock_guard<std::mutex> lock(mutex_);
   Follow(current);
   while (buffers->size() < count) {
     StagingBuffer buffer;
-    if (!idle_.empty()) {
+    if (!idle_.empty() && order == Order::kOldestFirst) {
+      buffer = idle_.front();
+      idle_.pop_front();
+    } else if (!idle_.empty()) {
       buffer = idle_.back();
       idle_.pop_back();
     } else {
@@ -175,8 +182,7 @@ void StagingArena::TakeBack(const Current& current,
                             std::vector<StagingBuffer> buffers) {
   std::lock_guard<std::mutex> lock(mutex_);
   Follow(current);
-  // The same ones first the next time: the caches know them.
-  idle_.insert(idle_.end(), buffers.rbegin(), buffers.rend());
+  idle_.insert(idle_.end(), buffers.begin(), buffers.end());
 }
 
 void StagingArena::Release(const Current& current) {
@@ -190,8 +196,9 @@ void StagingArena::Release(const Current& current) {
 }
 
 CUresult Staging::Prepare(const Current& current, size_t count,
+                          StagingArena::Order order,
                           std::vector<void*>* memory) {
-  HETGPU_CUDA_TRY(arena_.Lend(current, count, &buffers_));
+  HETGPU_CUDA_TRY(arena_.Lend(current, count, order, &buffers_));
   memory->clear();
   for (const StagingBuffer& buffer : buffers_) {
     if (memory->size() < count) memory->push_back(buffer.data);
@@ -222,7 +229,7 @@ CUresult Staging::CopyToDeviceNow(const Current& current, CUstream stream,
   const Pieces pieces = CutIn(bytes);
   std::vector<void*> memory;
   HETGPU_CUDA_TRY(
-      Prepare(current, std::min(pieces.size(), kBuffersIn), &memory));
+      Prepare(current, std::min(pieces.size(), kBuffersIn), kIn, &memory));
   const size_t count = memory.size();
   const auto copy = Filling(pieces, src, memory, kHelpersIn);
   copy->Allow(count);
@@ -258,7 +265,7 @@ CUresult Staging::CopyFromDeviceNow(const Current& current, CUstream stream,
   const Pieces pieces = CutOut(bytes);
   std::vector<void*> memory;
   HETGPU_CUDA_TRY(
-      Prepare(current, std::min(pieces.size(), kBuffersOut), &memory));
+      Prepare(current, std::min(pieces.size(), kBuffersOut), kOut, &memory));
   const size_t count = memory.size();
   const auto copy = Draining(pieces, dst, memory);
   copy->Allow(0);
@@ -292,8 +299,8 @@ CUresult Staging::CopyToDevice(const Current& current, CUstream stream,
   const Library& library = current.library();
   const Pieces pieces = CutIn(bytes);
   std::vector<void*> memory;
-  HETGPU_CUDA_TRY(
-      Prepare(current, std::min(pieces.size(), kBuffersInQueued), &memory));
+  HETGPU_CUDA_TRY(Prepare(
+      current, std::min(pieces.size(), kBuffersInQueued), kIn, &memory));
   HETGPU_CUDA_TRY(PrepareQueued(current, stream));
   const size_t count = memory.size();
   const auto copy = std::make_shared<QueuedCopy>(
@@ -327,7 +334,7 @@ CUresult Staging::CopyFromDevice(const Current& current, CUstream stream,
   const Pieces pieces = CutOut(bytes);
   std::vector<void*> memory;
   HETGPU_CUDA_TRY(
-      Prepare(current, std::min(pieces.size(), kBuffersOut), &memory));
+      Prepare(current, std::min(pieces.size(), kBuffersOut), kOut, &memory));
   HETGPU_CUDA_TRY(PrepareQueued(current, stream));
   const size_t count = memory.size();
   const auto copy = std::make_shared<QueuedCopy>(

@@ -19,6 +19,7 @@
 #define HETGPU_BACKENDS_CUDA_STAGING_H_
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -39,9 +40,11 @@ struct StagingBuffer {
 // The pinned buffers of a device, lent to its queues. Thread-safe.
 class StagingArena {
  public:
+  enum class Order { kNewestFirst, kOldestFirst };  // by when they came back
+
   // Up to `count` buffers of the present context, at least one. Buffers are
   // pinned when first needed and kept.
-  CUresult Lend(const Current& current, size_t count,
+  CUresult Lend(const Current& current, size_t count, Order order,
                 std::vector<StagingBuffer>* buffers);
   // Everything enqueued with them is done.
   void TakeBack(const Current& current, std::vector<StagingBuffer> buffers);
@@ -55,7 +58,7 @@ class StagingArena {
 
   std::mutex mutex_;
   uint64_t generation_ = 0;
-  std::vector<StagingBuffer> idle_;
+  std::deque<StagingBuffer> idle_;  // in the order in which they came back
 };
 
 // Of one queue, which guards it.
@@ -90,7 +93,7 @@ class Staging {
  private:
   // Lends buffers; `memory` is where the first `count` lie, or fewer.
   CUresult Prepare(const Current& current, size_t count,
-                   std::vector<void*>* memory);
+                   StagingArena::Order order, std::vector<void*>* memory);
   // `helper_` starts when `stream` gets here.
   CUresult PrepareQueued(const Current& current, CUstream stream);
   // The words of `progress_`, as the device addresses them.

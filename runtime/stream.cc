@@ -76,7 +76,9 @@ absl::Status Stream::Follow(std::shared_ptr<Opening> opening) {
     absl::Status status = place_->queue->Synchronize(&error);
     skips = place_->skips || !status.ok();
     KeepFailure(std::move(status), std::move(error), place_->opening);
-    in_flight_.clear();
+    // Who is about to launch in another thread holds the kernel by this alone;
+    // the next Settle() lets it go.
+    if (launches_given_ == launches_begun_) in_flight_.clear();
   }
   HETGPU_ASSIGN_OR_RETURN(auto queue, opening->device().CreateQueue());
   queue = WithTrace(context_->trace_process(), opening->device(),

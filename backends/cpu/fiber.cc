@@ -5,31 +5,19 @@
 
 #include <pthread.h>
 
+#include "backends/cpu/sanitizers.h"
+
 #if defined(__x86_64__) && !defined(HETGPU_BOOST_FIBERS)
 #define HETGPU_OWN_SWITCH 1
 #else
 #include <boost/context/detail/fcontext.hpp>
 #endif
 
-#if defined(__SANITIZE_ADDRESS__)
-#define HETGPU_ASAN_FIBERS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HETGPU_ASAN_FIBERS 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define HETGPU_TSAN_FIBERS 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HETGPU_TSAN_FIBERS 1
-#endif
-#endif
-#ifdef HETGPU_ASAN_FIBERS
+#if HETGPU_HAS_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
-#ifdef HETGPU_TSAN_FIBERS
+#if HETGPU_HAS_TSAN
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -80,23 +68,23 @@ hetgpu_cpu_start_fiber:
 namespace hetgpu::cpu {
 namespace {
 
-#ifdef HETGPU_TSAN_FIBERS
+#if HETGPU_HAS_TSAN
 constexpr uint32_t kTsanUses = 1000;
 #endif
 
 void BeforeSwitch(FiberContext* from, FiberContext* to, bool leaving) {
-#ifdef HETGPU_ASAN_FIBERS
+#if HETGPU_HAS_ASAN
   __sanitizer_start_switch_fiber(
       leaving ? nullptr : &from->asan_fake_stack, to->stack.low,
       static_cast<size_t>(to->stack.high - to->stack.low));
 #endif
-#ifdef HETGPU_TSAN_FIBERS
+#if HETGPU_HAS_TSAN
   __tsan_switch_to_fiber(to->tsan_fiber, 0);
 #endif
 }
 
 void AfterSwitch(FiberContext* self) {
-#ifdef HETGPU_ASAN_FIBERS
+#if HETGPU_HAS_ASAN
   __sanitizer_finish_switch_fiber(self->asan_fake_stack, nullptr, nullptr);
 #endif
 }
@@ -175,7 +163,7 @@ void DescribeThreadStack(FiberContext* root) {
   }
   root->stack.low = static_cast<uint8_t*>(low);
   root->stack.high = root->stack.low + size;
-#ifdef HETGPU_TSAN_FIBERS
+#if HETGPU_HAS_TSAN
   root->tsan_fiber = __tsan_get_current_fiber();
 #endif
 }
@@ -185,12 +173,12 @@ void PrepareFiber(FiberContext* fiber, const Stack& stack, FiberMain main,
   fiber->stack = stack;
   fiber->main = main;
   fiber->asan_fake_stack = nullptr;
-#ifdef HETGPU_ASAN_FIBERS
+#if HETGPU_HAS_ASAN
   // Frames abandoned by an exit or a fault leave their redzones behind.
   ASAN_UNPOISON_MEMORY_REGION(stack.low,
                               static_cast<size_t>(stack.high - stack.low));
 #endif
-#ifdef HETGPU_TSAN_FIBERS
+#if HETGPU_HAS_TSAN
   // Making one takes milliseconds, but each run leaves the frames it was in
   // when it ended on the sanitizer's shadow stack, which has an end.
   if (++fiber->tsan_uses % kTsanUses == 0) ForgetFiber(fiber);
@@ -206,7 +194,7 @@ void SwitchFiber(FiberContext* from, FiberContext* to, bool leaving) {
 }
 
 void ForgetFiber(FiberContext* fiber) {
-#ifdef HETGPU_TSAN_FIBERS
+#if HETGPU_HAS_TSAN
   if (fiber->tsan_fiber != nullptr) __tsan_destroy_fiber(fiber->tsan_fiber);
 #endif
   fiber->tsan_fiber = nullptr;

@@ -10,18 +10,12 @@
 #include "backends/cpu/arena.h"
 #include "backends/cpu/device.h"
 #include "backends/cpu/heap.h"
+#include "backends/cpu/host_cpu.h"
 #include "backends/cpu/options.h"
+#include "backends/cpu/sanitizers.h"
 
 namespace hetgpu::cpu {
 namespace {
-
-#if defined(__SANITIZE_THREAD__)
-constexpr bool kHasThreadSanitizer = true;
-#elif defined(__has_feature)
-constexpr bool kHasThreadSanitizer = __has_feature(thread_sanitizer);
-#else
-constexpr bool kHasThreadSanitizer = false;
-#endif
 
 constexpr uint64_t kMiB = 1 << 20;
 
@@ -199,7 +193,7 @@ TEST(OverlayTest, LeavesWithItsContentsAndComesBack) {
 }
 
 TEST(OverlayTest, ThreadsThatTouchItMeanwhileAreHeld) {
-  if (kHasThreadSanitizer) {
+  if (HETGPU_HAS_TSAN) {
     GTEST_SKIP() << "its atomics hold a lock while they fault";
   }
   auto arena = NewArena(64 * kMiB);

@@ -17,7 +17,7 @@ DeviceInfo DescribeHost(const Options& options) {
   info.backend = "cpu";
   info.name = cpu.name;
   info.target = options.target == kNativeTarget ? cpu.target
-                                                : TargetOfLevel(options.target);
+                                                : TargetName(options.target);
   info.total_memory = options.memory_bytes;
   info.compute_units = options.threads;
   info.clock_khz = cpu.clock_khz;

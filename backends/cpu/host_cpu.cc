@@ -7,16 +7,10 @@
 #include <sstream>
 #include <vector>
 
+#include "backends/cpu/target_name.h"
+
 namespace hetgpu::cpu {
 namespace {
-
-#if defined(__x86_64__)
-constexpr std::string_view kArchitecture = "x86_64";
-#elif defined(__aarch64__)
-constexpr std::string_view kArchitecture = "aarch64";
-#else
-constexpr std::string_view kArchitecture = "unknown";
-#endif
 
 // Features that change what a compiler for this processor emits; others (of
 // the system, of virtualisation) would only split the cache.
@@ -86,10 +80,6 @@ std::vector<std::string> HostLevels() {
   return levels;
 }
 
-std::string TargetOfLevel(std::string_view level) {
-  return std::string(kArchitecture) + "/" + std::string(level) + "/";
-}
-
 HostCpu ParseCpuInfo(std::string_view text) {
   HostCpu cpu;
   std::string features;
@@ -109,8 +99,10 @@ HostCpu ParseCpuInfo(std::string_view text) {
           static_cast<uint32_t>(std::strtod(value.c_str(), nullptr) * 1000);
     }
   }
-  if (cpu.name.empty()) cpu.name = std::string(kArchitecture) + " processor";
-  cpu.target = std::string(kArchitecture) + "/native/" + features;
+  cpu.target = TargetName(kNativeTarget, features);
+  if (cpu.name.empty()) {
+    cpu.name = std::string(ArchitectureOf(cpu.target)) + " processor";
+  }
   return cpu;
 }
 

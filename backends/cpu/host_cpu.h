@@ -9,16 +9,13 @@
 
 namespace hetgpu::cpu {
 
-// As a processor to compile for: the one that this is.
-inline constexpr std::string_view kNativeTarget = "native";
-
 // The levels of the x86-64 psABI that this processor has, of "x86-64-v2",
 // "x86-64-v3" (AVX2, FMA) and "x86-64-v4" (AVX-512); others have none.
 std::vector<std::string> HostLevels();
 
 struct HostCpu {
   std::string name;        // "AMD EPYC 9655", or the architecture
-  std::string target;      // "x86_64/native/avx,avx2,…": features, sorted
+  std::string target;      // target_name.h
   uint32_t clock_khz = 0;  // nominal, 0 = not known
 };
 
@@ -26,9 +23,6 @@ struct HostCpu {
 HostCpu ParseCpuInfo(std::string_view text);
 
 HostCpu DetectHostCpu();
-
-// HostCpu::target for a level instead of for this very processor.
-std::string TargetOfLevel(std::string_view level);
 
 }  // namespace hetgpu::cpu
 

@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "backends/cpu/host_cpu.h"
 #include "memory/arena.h"
 
 namespace hetgpu::cpu {
@@ -120,8 +121,9 @@ absl::Status ReadDevices(uint32_t* devices) {
       *devices <= kMaxDevices) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      kVariable, "=", text, ": expected a number from 1 to ", kMaxDevices));
+  return absl::InvalidArgumentError(
+      absl::StrCat(kVariable, "=", text, ": expected a number from 1 to ",
+                   kMaxDevices));
 }
 
 absl::Status ReadMemcheck(bool* memcheck) {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "backends/cpu/host_cpu.h"
+#include "backends/cpu/target_name.h"
 
 namespace hetgpu::cpu {
 

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "backends/cpu/host_cpu.h"
+#include "backends/cpu/target_name.h"
 #include "backends/cpu/test_device.h"
 
 namespace hetgpu::cpu {
@@ -259,6 +260,17 @@ TEST(HostCpuTest, FeaturesAreSortedAndThoseOfTheFirstProcessor) {
   EXPECT_EQ(cpu.clock_khz, 2000500u);
   const size_t slash = cpu.target.rfind('/');
   EXPECT_EQ(cpu.target.substr(slash + 1), "avx2,avx512f,fma,sse4_2");
+}
+
+TEST(TargetNameTest, PartsAreFoundAgain) {
+  for (std::string_view processor : {"native", "x86-64-v3"}) {
+    const std::string target = TargetName(processor, "avx,fma") + "/memcheck";
+    EXPECT_EQ(ProcessorOf(target), processor);
+    EXPECT_EQ(ArchitectureOf(target), ArchitectureOf(TargetName(processor)));
+  }
+  EXPECT_EQ(ProcessorOf(""), kNativeTarget);
+  EXPECT_EQ(ProcessorOf("x86_64"), kNativeTarget);
+  EXPECT_EQ(ArchitectureOf(""), "");
 }
 
 TEST(HostCpuTest, ThisMachineHasATarget) {

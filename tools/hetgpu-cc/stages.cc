@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "backends/cpu/compile/compile.h"
+#include "backends/cpu/target_name.h"
 #include "backends/cuda/compile/compile.h"
 #include "frontend/ptx/dump.h"
 #include "frontend/ptx/lowering/lowering.h"
@@ -138,7 +139,9 @@ absl::Status EmitForCpu(const CompileRequest& request, std::string* output) {
         cpu::CompileOptions options;
         options.kernel = one.kernel;
         options.mode = one.cpu_mode;
-        if (one.cpu != "native") options.target = "x86_64/" + one.cpu + "/";
+        if (one.cpu != cpu::kNativeTarget) {
+          options.target = cpu::TargetName(one.cpu);
+        }
         options.strict = one.strict;
         return cpu::CompileTo(kStage, module, options);
       });

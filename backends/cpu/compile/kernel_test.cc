@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/cpu/compile/test_kernel.h"
+#include "backends/cpu/target_name.h"
 
 namespace hetgpu::cpu {
 namespace {
@@ -211,6 +212,20 @@ TEST(Progressions, MoveTogetherInBlocksOfAnyShape) {
           << i << " in blocks of " << block.x << " x " << block.y;
     }
   }
+}
+
+TEST(Errors, UnknownProcessorsAreRefused) {
+  CompileOptions options;
+  options.target = TargetName("x86-64-v9");
+  const absl::Status status =
+      Compiler()
+          .Compile("hetir.kernel @k attributes {param_bytes = 0 : i64} {\n"
+                   "  hetir.exit\n}",
+                   options)
+          .status();
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_NE(std::string(status.message()).find("x86-64-v9"), std::string::npos)
+      << status;
 }
 
 TEST(Errors, MisalignedStoreNamesTheLine) {

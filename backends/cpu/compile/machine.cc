@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/cpu/target_name.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -105,7 +106,7 @@ void ReturnMachine::operator()(llvm::TargetMachine* machine) const {
 absl::StatusOr<Machine> TakeMachine(std::string_view target) {
   InitializeOnce();
   llvm::Triple triple(llvm::sys::getProcessTriple());
-  std::string_view architecture = target.substr(0, target.find('/'));
+  std::string_view architecture = ArchitectureOf(target);
   if (!architecture.empty() &&
       llvm::StringRef(architecture.data(), architecture.size()) !=
           triple.getArchName()) {
@@ -118,13 +119,11 @@ absl::StatusOr<Machine> TakeMachine(std::string_view target) {
                                     triple.getArchName().str() +
                                     " cannot be linked yet; expected x86_64");
   }
-  // A level stands in the target's second part; anything else is this host.
-  const llvm::StringRef level = llvm::StringRef(target.data(), target.size())
-                                    .split('/')
-                                    .second.split('/')
-                                    .first;
-  const bool host = !level.starts_with("x86-64-v");
-  const llvm::StringRef cpu = host ? llvm::sys::getHostCPUName() : level;
+  const std::string_view processor = ProcessorOf(target);
+  const bool host = processor == kNativeTarget;
+  const llvm::StringRef cpu =
+      host ? llvm::sys::getHostCPUName()
+           : llvm::StringRef(processor.data(), processor.size());
   if (std::unique_ptr<llvm::TargetMachine> idle = Idle().Take(cpu)) {
     return Machine(idle.release());
   }
@@ -140,6 +139,10 @@ absl::StatusOr<Machine> TakeMachine(std::string_view target) {
       llvm::Reloc::PIC_, llvm::CodeModel::Small,
       llvm::CodeGenOptLevel::Default));
   if (!machine) return absl::InternalError("cpu: no code generator");
+  if (!host && !machine->getMCSubtargetInfo()->isCPUStringValid(cpu)) {
+    return absl::InvalidArgumentError("cpu: target " + std::string(target) +
+                                      " names no processor");
+  }
   return Machine(machine.release());
 }
 

@@ -17,7 +17,7 @@ struct ReturnMachine {
 using Machine = std::unique_ptr<llvm::TargetMachine, ReturnMachine>;
 
 // For one compilation. `target` is DeviceInfo::target of a CPU device
-// ("x86_64/native/…"); empty means this host. Another architecture than this
+// (target_name.h); empty means this host. Another architecture than this
 // host's is refused.
 absl::StatusOr<Machine> TakeMachine(std::string_view target);
 

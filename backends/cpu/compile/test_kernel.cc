@@ -46,7 +46,7 @@ absl::StatusOr<std::string> TestCompiler::Compile(const std::string& text,
       mlir::parseSourceString<mlir::ModuleOp>(text, &context, "test.mlir");
   if (!module) return absl::InvalidArgumentError(messages + text);
   options.kernel = "k";
-  options.target = device_->info().target;
+  if (options.target.empty()) options.target = device_->info().target;
   return CompileTo(stage, *module, options);
 }
 

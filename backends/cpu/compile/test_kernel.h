@@ -51,7 +51,8 @@ class TestCompiler {
   Device& device() { return *device_; }
   const std::string& printed() const { return printed_; }
 
-  // `text` is a module; its kernel is named "k".
+  // `text` is a module; its kernel is named "k". For the device, unless the
+  // options name another target.
   absl::StatusOr<std::string> Compile(const std::string& text,
                                       CompileOptions options,
                                       Stage stage = Stage::kImage);

@@ -1,6 +1,6 @@
 // Errors of the approximate functions against long double references, over
-// dense sweeps. The bounds are those that docs/approximations.md states; the
-// measured values are printed.
+// dense sweeps. The bounds are round ones, the measured values are printed;
+// tests/approx holds the functions to the errors of real hardware.
 #include <bit>
 #include <cmath>
 #include <cstdio>
